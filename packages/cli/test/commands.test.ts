@@ -302,4 +302,8 @@ test('[E1] fork continues a run from a step, prints the response alone, and the 
   expect((await ask(['replay', runId])).out).toBe(before);
   expect(await ask(['fork', runId, '--at', '99'])).toMatchObject({ code: 1, err: expect.stringContaining('atStep') });
   expect(await ask(['fork', runId, '--at', 'x'])).toMatchObject({ code: 2 });
+  const ofNode = ['fork', runId, '--at', '1', '--node', 'triage'];
+  expect(await ask(ofNode)).toMatchObject({ code: 2, err: expect.stringContaining('needs --instructions') });
+  const told = await ask([...ofNode, '--instructions', 'Be kind.']);
+  expect(told).toMatchObject({ code: 1, err: expect.stringContaining('the agent is no machine') });
 });

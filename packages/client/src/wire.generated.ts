@@ -629,6 +629,8 @@ export type ForkChanges = {
   }>> | undefined;
   /** Names of tools, in place of those in the agent's configuration. */
   readonly tools?: readonly (string)[] | undefined;
+  /** What is different in nodes of a machine, by the names of the nodes. */
+  readonly nodes?: Readonly<Record<string, NodeChanges>> | undefined;
 };
 
 /** What a run was forked from, and what was changed. */
@@ -1139,6 +1141,14 @@ export type NewEvaluationSample = {
   readonly cost?: number | undefined;
   /** Its run, if this gateway ran it. Of a run that was deleted meanwhile, only the scores are stored. */
   readonly runId?: string | undefined;
+};
+
+/** What is different in a node of a machine. */
+export type NodeChanges = {
+  /** In place of the node's. */
+  readonly instructions?: string | undefined;
+  /** In place of the node's, or the agent's. */
+  readonly model?: string | undefined;
 };
 
 /** A message to a target of the configuration. It has no texts. */

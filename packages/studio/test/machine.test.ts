@@ -117,3 +117,27 @@ test('[A19] [A22] a conversation has a machine of its own, which shows its worke
   expect(page.url()).toContain(`/agents/${id}?tab=machine`);
   expect(problems).toEqual([]);
 });
+
+test('[E3] [S6] a run of a machine is forked at a step of a worker, with other instructions of its node, and compared instance by instance', async () => {
+  const runs = (await studio.gateway.api(`/api/runs?agentId=${await agentId()}`)).items;
+  const [{ id }] = runs.filter(({ trigger }: { trigger: { type: string }[] }) => trigger[0]?.type === 'space_message');
+  const { page, problems } = await studio.open(`/runs/${id}?call=step-3`);
+  await page.getByRole('region', { name: 'Step 3' }).getByRole('button', { name: 'From here …' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Fork at step 3' });
+  await dialog.getByLabel('Other instructions').fill('Check one thing. Look twice.');
+  expect(await dialog.getByLabel('Instructions and model of').locator('option').first().textContent()).toBe(
+    'the node check',
+  );
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Fork' }).click();
+  await page.getByText('at step 3, changed: the node check').waitFor();
+  // The original waits for approval at its end, and so does the fork, in its own call.
+  await page.getByRole('list', { name: 'Calls that wait for you' }).getByText('pay_back waits').waitFor();
+  await page.getByRole('link', { name: 'Compare with the original' }).click();
+  const requests = page.getByRole('region', { name: 'Requests', exact: true });
+  await requests.getByText('check (root.2)').click();
+  const diff = requests.getByRole('region').first();
+  await diff.locator('ins').first().waitFor();
+  expect(await diff.locator('ins').first().textContent()).toContain('Look twice.');
+  expect(problems).toEqual([]);
+});

@@ -15,6 +15,7 @@ export function addFork(program: Command): void {
     .option('--with-message <text>', 'add a message before the step')
     .option('--instructions <text>', "use these instructions in place of the agent's")
     .option('--model <name>', "use this model in place of the agent's")
+    .option('--node <name>', 'give the instructions and the model to this node of a machine')
     .option('--settings <json>', 'ask the model with these settings, e.g. \'{"temperature":0}\'', toObject)
     .option('--outcome <call=json>', 'give a call this result; can be repeated', addOutcome, {})
     .option('--tools <name...>', "offer these tools in place of the agent's")
@@ -27,6 +28,7 @@ interface ForkOptions extends ApiCommandOptions {
   readonly withMessage?: string;
   readonly instructions?: string;
   readonly model?: string;
+  readonly node?: string;
   readonly settings?: ForkChanges['settings'];
   readonly outcome: NonNullable<ForkChanges['outcomes']>;
   readonly tools?: string[];
@@ -45,12 +47,17 @@ async function fork(runId: string, options: ForkOptions): Promise<void> {
   process.exitCode = run.stop === undefined ? EXIT.failed : exitCodeOf(run.stop);
 }
 
-function changesOf({ withMessage, instructions, model, settings, outcome, tools }: ForkOptions): ForkChanges {
+function changesOf({ withMessage, instructions, model, node, settings, outcome, tools }: ForkOptions): ForkChanges {
   const hasOutcomes = Object.keys(outcome).length > 0;
-  return {
-    ...(withMessage === undefined ? {} : { message: withMessage }),
+  const asked = {
     ...(instructions === undefined ? {} : { instructions }),
     ...(model === undefined ? {} : { model }),
+  };
+  if (node !== undefined && Object.keys(asked).length === 0)
+    throw new CommandFailed('--node needs --instructions or --model.', { exitCode: EXIT.usage });
+  return {
+    ...(withMessage === undefined ? {} : { message: withMessage }),
+    ...(node === undefined ? asked : { nodes: { [node]: asked } }),
     ...(settings === undefined ? {} : { settings }),
     ...(hasOutcomes ? { outcomes: outcome } : {}),
     ...(tools === undefined ? {} : { tools }),
@@ -70,7 +77,7 @@ export async function waitingIn(client: Client, { id, agentId }: Run): Promise<r
 function sayWhy({ id, stop }: Run, waiting: readonly PendingCall[]): void {
   for (const { callId, toolName, input } of waiting)
     process.stderr.write(
-      `${plainLine(toolName)} ${plainLine(JSON.stringify(input), 200)} waits as call ${callId}: the original made no such call.\n`,
+      `${plainLine(toolName)} ${plainLine(JSON.stringify(input), 200)} waits as call ${callId}: the original has no outcome of such a call.\n`,
     );
   if (stop === undefined || exitCodeOf(stop) === EXIT.done) return;
   process.stderr.write(`Stopped: ${stopInWords(stop)}. See: lastcall replay ${id}\n`);

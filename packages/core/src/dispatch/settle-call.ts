@@ -83,6 +83,8 @@ function commitWith(
  */
 function isGivenChanges(layer: SessionLayer, { draft, slices }: Ending): boolean {
   if (draft === undefined || slices === undefined) return false;
+  // A call that cannot write changed the session only by its end, which is reduced again.
+  if (layer.isReadOnly) return false;
   try {
     layer.state.root = withChanges(layer.state.root, slices);
     return true;

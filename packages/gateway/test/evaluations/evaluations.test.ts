@@ -170,6 +170,36 @@ describe.each(databases)('evaluations on $kind', ({ create }) => {
     expect((await api(`${path}/results`)).error.code).toBe('not_found');
   });
 
+  test('[E6] [O2] the name of a case, which is what was asked, goes with its run, and its results stay comparable', async () => {
+    const { api, evaluation } = desk;
+    const path = await evaluation('gone');
+    const asked = 'What is the number of the card of Mrs Planted?';
+    const { run_id: runId, context_id } = await api('/chat', { agent: 'Clerk', message: asked });
+    const other = await api('/chat', { agent: 'Clerk', message: 'Pay the other one.' });
+    const kept = await api(`${path}/cases`, { runId: other.run_id });
+    const stored = await api(`${path}/cases`, { runId });
+    expect(stored.name).toBe(asked);
+    const again = await api(`/api/runs/${runId}/forks`, { atStep: 1 });
+    await waitFor(async () => (await api(`/api/runs/${again.runId}`)).status === 'completed');
+    const sample = { sample: 1, scores: { answer: { value: 1 } }, ms: 1 };
+    // One version knows the run that did the case again, and the other one does not. A task that is no case has its own name.
+    const told = { ...sample, case: stored.name };
+    const own = { ...sample, case: kept.name };
+    await api(`${path}/reports`, { version: 'v1', samples: [{ ...told, runId: again.runId }, own] });
+    await api(`${path}/reports`, { version: 'v2', samples: [told, own] });
+    const tasks = await evaluation('tasks');
+    const named = { ...sample, case: 'The card of Mrs Planted', runId: again.runId };
+    await api(`${tasks}/reports`, { version: 'v1', samples: [named] });
+    await api(`/contexts/${context_id}`, undefined, { method: 'DELETE' });
+    const { items } = await api(`${path}/results`);
+    expect(items.map((row: { case: string; cells: unknown[] }) => [row.case, row.cells.length])).toEqual([
+      [kept.name, 2],
+      [`deleted case ${runId.slice(-8)}`, 2],
+    ]);
+    expect((await api(`${tasks}/results`)).items).toMatchObject([{ case: `deleted case ${runId.slice(-8)}` }]);
+    expect(JSON.stringify([items, await api(`${path}/cases`)])).not.toContain('Planted');
+  });
+
   test('[E7] a page of results has a limited size, however much was stored, and so has a sample', async () => {
     const { api, evaluation } = desk;
     const path = await evaluation('long');

@@ -1,5 +1,6 @@
 import { tool } from '@lastcall/core';
 import { z } from 'zod';
+import { callNumber } from '../../src/domain/calls/call-number.ts';
 import type { ForkChanges } from '../../src/domain/forks/fork.ts';
 import { getStepRequest } from '../../src/domain/runs/step-request.ts';
 import { fromJson } from '../../src/ports/store/schema/json.ts';
@@ -50,8 +51,8 @@ export async function requestsOf({ store: { db } }: World, runId: string): Promi
 export async function endsOf({ store: { db } }: World, runId: string): Promise<readonly string[]> {
   const ends = [...(await entriesOf(db, runId, 'settled')), ...(await entriesOf(db, runId, 'pending'))];
   return ends.map(({ entry: { kind, settlement } }) => {
-    const { callId: _callId, startedAt: _startedAt, endedAt: _endedAt, ...told } = settlement;
-    return JSON.stringify({ kind, ...told });
+    const { callId, startedAt: _startedAt, endedAt: _endedAt, ...told } = settlement;
+    return JSON.stringify({ kind, ...told, number: callNumber(callId) });
   });
 }
 

@@ -1,4 +1,4 @@
-import { slice, tool } from '@lastcall/core';
+import { requires, slice, tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -371,6 +371,22 @@ describeWorlds(
       const requests = await requestsOf(world, forked.runId);
       expect(requests).toEqual(await requestsOf(world, runId));
       expect(requests.at(-1)).toContain('Count: 2.');
+    });
+
+    test('[E2] a recorded outcome of a tool without effects counts for the rules that look for it', async () => {
+      const { ran, tools } = countingTools();
+      const script = [calls(['look', { n: 1 }]), calls(['pay', { n: 1 }]), { text: 'Done.' }];
+      const payer = { tools, policies: [requires({ pay: ['look'] })] };
+      const world = await open({
+        models: { default: scriptedModel([...script, ...script]) },
+        definitions: { payer: payer as never },
+      });
+      const chat = await chatWith(world, { definition: 'payer' });
+      const { runId } = await chat.say('Pay.');
+      const forked = await fork(world, runId);
+      expect(await endsOf(world, forked.runId)).toEqual(await endsOf(world, runId));
+      expect((await endsOf(world, runId)).join()).toContain('Paid 1, as number 1.');
+      expect(ran).toEqual({ pay: 1, look: 1 });
     });
 
     test('[E1] a fork that cannot be made says why, and stores nothing', async () => {

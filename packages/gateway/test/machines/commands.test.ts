@@ -164,3 +164,16 @@ describe.each(databases)('a command on $kind', ({ create }) => {
     await world.stop();
   });
 });
+
+it('[E1] [E2] a fork takes no commands, because a command may act outside', async () => {
+  const { counted, definitions } = counting();
+  await using gateway = await startTestGateway({ model: scriptedModel(() => 'Hello.'), definitions, agents });
+  const { id } = await desk(gateway);
+  const { run_id } = await gateway.api('/api/chat', { agent: 'Desk', message: 'Hello.' });
+  const { runId, contextId } = await gateway.api(`/api/runs/${run_id}/forks`, { atStep: 1 });
+  await expect.poll(async () => (await gateway.api(`/api/runs/${runId}`)).status).toBe('completed');
+  const refused = await gateway.request(`/api/agents/${id}/machine/commands/add?contextId=${contextId}`, {});
+  expect(refused.status).toBe(422);
+  expect(await errorOf(refused)).toMatchObject({ code: 'command_failed', message: expect.stringContaining('a fork') });
+  expect(counted).toEqual([]);
+});

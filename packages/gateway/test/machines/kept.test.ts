@@ -93,7 +93,7 @@ describe('a machine with instances that wait', () => {
     expect((await gateway.api('/api/pending')).items).toHaveLength(WORKERS);
   });
 
-  it('[A21] is stored whole in its last compaction alone, and not in the row that each claim writes', async () => {
+  it('[A21] is stored whole in its last two compactions alone, and not in the row that each claim writes', async () => {
     const home = await scratchFolder('kept');
     const agents = [{ name: 'Company', definition: 'company', limits: { consciousnessTokens: 2_000 } }];
     const model = saying('word '.repeat(1_000));
@@ -102,7 +102,7 @@ describe('a machine with instances that wait', () => {
     for (let runs = 1; runs <= 8; runs++) await ping(gateway, id, runs);
     await expect.poll(() => compactionsIn(home, id).length).toBeGreaterThanOrEqual(3);
     const whole = compactionsIn(home, id).map((payload) => 'machine' in JSON.parse(payload));
-    expect(whole).toEqual(whole.map((_one, index) => index === whole.length - 1));
+    expect(whole).toEqual(whole.map((_one, index) => index >= whole.length - 2));
     using db = new DatabaseSync(join(home, 'lastcall.db'), { readOnly: true });
     const { state } = db.prepare('select state from threads where id = ?').get(id) as { state: string };
     expect(state.length).toBeLessThan(100);

@@ -3,10 +3,15 @@ import { nounFor } from '../charter/noun-for.ts';
 import { MachineError } from '../errors.ts';
 import type { Instance, Tree } from '../tree/tree.ts';
 
-/** The instructions of a leaf: its node's, its state if the node's are a plain text, and its packs'. */
-export function leafInstructions(charter: CompiledCharter, tree: Tree, { node, state, worker }: Instance): string {
+/** The instructions of a leaf: its node's, its state if the node's are a plain text, and its packs'. `own`: in place of the node's. */
+export function leafInstructions(
+  charter: CompiledCharter,
+  tree: Tree,
+  { node, state, worker }: Instance,
+  own?: string,
+): string {
   const { definition, hasState, packs } = charter.node(node);
-  const { instructions } = definition;
+  const instructions = own ?? definition.instructions;
   const parts = [textOf(instructions, state, `The instructions of "${node}"`)];
   if (typeof instructions === 'string' && hasState) parts.push(`Your state:\n${JSON.stringify(state)}`);
   if (!worker) {

@@ -24,6 +24,12 @@ export function callIds(run: number, known: Iterable<string> = []): () => string
   };
 }
 
+/** Another id that models know by the same name, for the call of another thread. */
+export function renumbered(callId: string): string {
+  const number = callNumber(callId);
+  return number === undefined ? newId() : withNumber(newId(), number);
+}
+
 export interface CallNumber {
   readonly run: number;
   /** Counts from 1. */

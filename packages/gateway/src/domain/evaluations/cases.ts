@@ -1,14 +1,15 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { EvaluationCaseRow, Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { ApiError, notFound } from '../api-error.ts';
 import { asPlainText, isId, plainText } from '../entities/column-text.ts';
 import { invalid } from '../entities/invalid.ts';
-import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
+import { type Page, type PageOptions, pageLimit, textCursor } from '../entities/page.ts';
 import { newId } from '../new-id.ts';
 import { lockEvaluation } from './evaluation.ts';
 import { lockRuns } from './kept-runs.ts';
+import { fitting } from './page-bytes.ts';
 import { taskOf } from './task.ts';
 
 /** A recorded run as a task with its expected answer. */
@@ -110,7 +111,7 @@ async function assertRoom({ db }: Tx, evaluationId: string): Promise<void> {
   if (Number(count) >= MOST_CASES) throw new ApiError('too_large', `An evaluation has at most ${MOST_CASES} cases.`);
 }
 
-/** Lists cases, oldest first. */
+/** Lists cases, oldest first, as many as fit into one page with their texts. */
 export async function listCases(
   db: Kysely<Tables>,
   evaluationId: string,
@@ -118,13 +119,18 @@ export async function listCases(
 ): Promise<Page<EvaluationCase>> {
   const limit = pageLimit(page.limit);
   const after = textCursor(page.cursor);
-  let query = db.selectFrom('evaluation_cases').selectAll().where('evaluation_id', '=', evaluationId);
-  if (after !== undefined) query = query.where('id', '>', after);
-  const rows = await query
-    .orderBy('id')
+  const cases = db.selectFrom('evaluation_cases').where('evaluation_id', '=', evaluationId).orderBy('id');
+  const from = after === undefined ? cases : cases.where('id', '>', after);
+  const bytes = sql<number>`octet_length(name) + octet_length(input) + octet_length(expected)`.as('bytes');
+  const sizes = await from
+    .select(['id', bytes])
     .limit(limit + 1)
     .execute();
-  return toPage(rows, { limit, cursorOf: ({ id }) => id, toItem: toCase });
+  const shown = fitting(sizes.slice(0, limit), (row) => Number(row.bytes)).map(({ id }) => id);
+  const rows = shown.length === 0 ? [] : await cases.selectAll().where('id', 'in', shown).execute();
+  const items = rows.map(toCase);
+  const last = shown.at(-1);
+  return sizes.length > shown.length && last !== undefined ? { items, next: last } : { items };
 }
 
 export async function deleteCase(tx: Tx, evaluationId: string, id: string): Promise<{ readonly id: string }> {

@@ -77,15 +77,18 @@ export async function erasedRuns({ db }: Tx, runIds: readonly string[]): Promise
 }
 
 /** What is deleted in evaluations together with a conversation. */
-export async function deleteInEvaluations(tx: Tx, contextId: string): Promise<void> {
-  const runs = tx.db.selectFrom('runs').select('id').where('thread_id', '=', contextId);
-  await tx.db.deleteFrom('evaluation_cases').where('run_id', 'in', runs).execute();
-  const samples = tx.db.updateTable('evaluation_samples').set({ details: null, run_id: null });
+export async function deleteInEvaluations({ db }: Tx, contextId: string): Promise<void> {
+  const runs = db.selectFrom('runs').select('id').where('thread_id', '=', contextId);
+  const runIds = (await runs.execute()).map(({ id }) => id);
+  await renameCases(db, runIds, nameOfDeleted);
+  await db.deleteFrom('evaluation_cases').where('run_id', 'in', runs).execute();
+  const samples = db.updateTable('evaluation_samples').set({ details: null, run_id: null });
   await samples.where('run_id', 'in', runs).execute();
 }
 
-/** Deletes the texts of samples whose runs are deleted. Their scores stay. */
+/** Deletes the texts of samples whose runs are deleted, and the names of those that did the run again. Their scores stay. */
 export async function forgetSamples({ db }: Tx, runId: string): Promise<void> {
+  await renameCases(db, [runId], nameOfDeleted);
   await db.updateTable('evaluation_samples').set({ details: null, run_id: null }).where('run_id', '=', runId).execute();
 }
 
@@ -94,6 +97,7 @@ export async function forgetSamples({ db }: Tx, runId: string): Promise<void> {
  * stay.
  */
 export async function eraseInEvaluations({ db }: Tx, runIds: readonly string[]): Promise<void> {
+  await renameCases(db, runIds, () => ERASED);
   await db.deleteFrom('evaluation_cases').where('run_id', 'in', runIds).execute();
   await db
     .updateTable('evaluation_samples')
@@ -101,3 +105,49 @@ export async function eraseInEvaluations({ db }: Tx, runIds: readonly string[]):
     .where('run_id', 'in', runIds)
     .execute();
 }
+
+/** The same in all versions, so that they can still be compared case by case. */
+function nameOfDeleted(runId: string): string {
+  return `deleted case ${runId.slice(-8)}`;
+}
+
+/**
+ * Gives other names to the results of runs that go: the name of a case is mostly the beginning of what was asked. They are found by the cases
+ * that are made of these runs, and by the forks that did these runs again.
+ */
+async function renameCases(
+  db: Kysely<Tables>,
+  runIds: readonly string[],
+  nameOf: (runId: string) => string,
+): Promise<void> {
+  for (let start = 0; start < runIds.length; start += MOST_IDS) {
+    const ids = runIds.slice(start, start + MOST_IDS);
+    const cases = db.selectFrom('evaluation_cases').select(['evaluation_id', 'name', 'run_id']);
+    for (const { evaluation_id, name, run_id } of await cases.where('run_id', 'in', ids).execute())
+      await db
+        .updateTable('evaluation_samples')
+        .set({ case_name: nameOf(run_id) })
+        .where('case_name', '=', name)
+        .where('report_id', 'in', reportsOf(db, evaluation_id))
+        .execute();
+    const done = await db
+      .selectFrom('forks')
+      .innerJoin('runs', 'runs.thread_id', 'forks.thread_id')
+      .innerJoin('evaluation_samples', 'evaluation_samples.run_id', 'runs.id')
+      .select(['report_id', 'evaluation_samples.number', 'origin_run_id'])
+      .where('origin_run_id', 'in', ids)
+      .execute();
+    for (const { report_id, number, origin_run_id } of done)
+      await db
+        .updateTable('evaluation_samples')
+        .set({ case_name: nameOf(origin_run_id) })
+        .where('report_id', '=', report_id)
+        .where('number', '=', number)
+        .execute();
+  }
+}
+
+const MOST_IDS = 500;
+
+const reportsOf = (db: Kysely<Tables>, evaluationId: string) =>
+  db.selectFrom('evaluation_reports').select('id').where('evaluation_id', '=', evaluationId);

@@ -5,6 +5,7 @@ import type { EvaluationReportRow, EvaluationSampleRow, Tables } from '../../por
 import { numberCursor, type Page, type PageOptions, pageLimit } from '../entities/page.ts';
 import { overallValue, toScored } from './case-values.ts';
 import { getEvaluation, type ListedEvaluation, newestReports, withCounts } from './evaluation.ts';
+import { fitting } from './page-bytes.ts';
 import { type Report, toReport } from './report.ts';
 import type { SampleDetails } from './store-report.ts';
 
@@ -12,8 +13,6 @@ import type { SampleDetails } from './store-report.ts';
 const MOST_SHOWN = 8;
 /** How many samples of a case are shown in each version. */
 const MOST_OF_A_CASE = 100;
-/** How many bytes of texts a page has. */
-const MOST_BYTES = 4_000_000;
 
 /** A report beside the one before it. */
 interface ComparedReport extends Report {
@@ -111,7 +110,7 @@ export async function listResults(
   const cases = new Map<string, ByCase>();
   for (const report of reports) cases.set(report.id, await valuesOf(db, report));
   const names = worstFirst([...cases.values()]);
-  const shown = await fitting(db, reports, names.slice(from, from + limit));
+  const shown = await fittingCases(db, reports, names.slice(from, from + limit));
   const samples = await samplesOf(db, reports, shown);
   const items = shown.map((name) => ({
     case: name,
@@ -138,7 +137,7 @@ function worstFirst(reports: readonly ByCase[]): readonly string[] {
 }
 
 /** The first of the cases, as many as fit into one page with their texts, and at least one. */
-async function fitting(
+async function fittingCases(
   db: Kysely<Tables>,
   reports: readonly EvaluationReportRow[],
   names: readonly string[],
@@ -150,12 +149,7 @@ async function fitting(
     .groupBy('case_name')
     .execute();
   const bytesOf = new Map(sizes.map(({ case_name, bytes }) => [case_name, Number(bytes ?? 0)]));
-  let bytes = 0;
-  const tooMany = names.findIndex((name, at) => {
-    bytes += bytesOf.get(name) ?? 0;
-    return at > 0 && bytes > MOST_BYTES;
-  });
-  return tooMany === -1 ? names : names.slice(0, tooMany);
+  return fitting(names, (name) => bytesOf.get(name) ?? 0);
 }
 
 async function samplesOf(

@@ -6,6 +6,7 @@ import type { Tx } from '../../ports/store/store.ts';
 import { invalid } from '../entities/invalid.ts';
 import type { Run } from '../runs/run.ts';
 import { toRecord } from '../transcript/load-transcript.ts';
+import { isOfMachine } from '../transcript/machine-rows.ts';
 import { restoreSession, toSessionState } from '../transcript/restore-session.ts';
 import { COMPACTION, type EntryRecord, toEntryPayload } from '../transcript/transcript-row.ts';
 import { toOutcome } from './changed-outcome.ts';
@@ -61,8 +62,10 @@ export async function sessionBefore(db: Kysely<Tables>, threadId: string, before
     .execute();
   const seq = rows.findLast(({ kind }) => kind === COMPACTION)?.seq;
   if (seq === undefined) return null;
-  const past = rows.filter((row) => row.seq < seq && row.kind !== COMPACTION);
-  return toJson({ seq, session: restoreSession({ state: undefined, records: past.map(toRecord) }).toJSON() });
+  const past = rows.filter((row) => row.seq < seq && row.kind !== COMPACTION).map(toRecord);
+  // The sessions of a machine's instances are in the machine.
+  const records = past.filter(({ entry }) => !isOfMachine(entry));
+  return toJson({ seq, session: restoreSession({ state: undefined, records }).toJSON() });
 }
 
 /** Writes other outcomes into the copied rows of their calls. Those of later calls are used when the fork makes the same calls. */

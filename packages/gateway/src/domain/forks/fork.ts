@@ -18,6 +18,16 @@ export interface ForkChanges {
   readonly outcomes?: Readonly<Record<string, ChangedOutcome>> | undefined;
   /** The tools of the agent, as in its configuration. */
   readonly tools?: readonly unknown[] | undefined;
+  /** Of a machine: by the names of its nodes. */
+  readonly nodes?: Readonly<Record<string, NodeChanges>> | undefined;
+}
+
+/** What is different in a node of a machine. */
+interface NodeChanges {
+  /** In place of those of the charter. */
+  readonly instructions?: string | undefined;
+  /** In place of the node's own, or the agent's. */
+  readonly model?: string | undefined;
 }
 
 /** A conversation that continues a run from one of its steps. */

@@ -1,13 +1,24 @@
-import { type AnyTool, fail, type Middleware, type Policy, pending, type ToolSet } from '@lastcall/core';
+import {
+  type AnyTool,
+  fail,
+  type Middleware,
+  type Policy,
+  pending,
+  type ToolContext,
+  type ToolSet,
+} from '@lastcall/core';
 import { recordedEnd } from '@lastcall/core/internal';
+import { callerOf, canRepeat, changesOfCall, repeatChanges } from '@lastcall/machines/internal';
 import { BUILT_IN_TOOL_NAMES } from '../../config/reserved-tool-names.ts';
+import type { RecordedCall } from '../../domain/forks/recorded-calls.ts';
 import type { RunTool, RunTools } from '../run/run-tool.ts';
-import type { ForkCalls } from './fork-calls.ts';
+import type { ForkCall, ForkCalls } from './fork-calls.ts';
 
 /**
  * The tools of a fork: models are offered the same tools as in the original, and no call acts outside by itself.
  *
- * 1. A call that the original made gets the recorded end. Its tool does not run, and no one is asked.
+ * 1. A call that the original made gets the recorded end, with what it changed in the session and in the machine. Its tool does not run,
+ *    and no one is asked.
  * 2. Built-in tools run: what they would write is left out, and what they read is as it was (built-in-context.ts).
  * 3. Tools that have no effects outside run.
  * 4. The other calls wait. They run if a person has named the tool and confirmed it: see answer-call.ts.
@@ -17,22 +28,28 @@ import type { ForkCalls } from './fork-calls.ts';
 export class ForkTools {
   readonly #calls: ForkCalls;
   readonly #named: RunTools['named'];
+  readonly #isMachine: boolean;
   readonly #known = new WeakMap<object, ToolSet>();
   readonly #replayed = new Set<string>();
   #isAsking = false;
 
-  constructor(calls: ForkCalls, { named }: Pick<RunTools, 'named'>) {
+  constructor(calls: ForkCalls, { named, ofNodes = false }: Pick<RunTools, 'named' | 'ofNodes'>) {
     this.#calls = calls;
     this.#named = named;
+    this.#isMachine = ofNodes;
   }
 
   /** The same set gives the same result, because what is made of it is kept with it. */
   wrap(tools: ToolSet): ToolSet {
     const known = this.#known.get(tools);
     if (known !== undefined) return known;
-    const made = Object.fromEntries(
-      Object.entries(tools).map(([name, tool]) => [name, this.#wrapTool(name, tool as AnyTool)]),
-    ) as ToolSet;
+    const made: ToolSet = {};
+    // A transition is also found by names that are not advertised.
+    for (const name of Object.getOwnPropertyNames(tools))
+      Object.defineProperty(made, name, {
+        value: this.#wrapTool(name, tools[name] as AnyTool),
+        enumerable: Object.prototype.propertyIsEnumerable.call(tools, name),
+      });
     this.#known.set(tools, made);
     return made;
   }
@@ -91,7 +108,7 @@ export class ForkTools {
     const own = tool.approval ?? (tool as { needsApproval?: AnyTool['approval'] }).needsApproval ?? false;
     if (!actsOutside && own === false) return false;
     return (input: never, ctx: never) => {
-      if (this.#calls.endOf(toCall(name, input, ctx)) !== undefined) return false;
+      if (this.#endOf(this.#toCall(name, input, ctx), ctx) !== undefined) return false;
       if (actsOutside) return true;
       return typeof own === 'function' ? own(input, ctx) : own;
     };
@@ -100,17 +117,39 @@ export class ForkTools {
   #execute(name: string, tool: AnyTool, actsOutside: boolean): NonNullable<AnyTool['execute']> {
     const run = tool.execute;
     return (input: never, ctx: never) => {
-      const call = toCall(name, input, ctx);
-      const recorded = this.#calls.isApproved(call.callId) ? undefined : this.#calls.endOf(call);
-      if (recorded !== undefined) {
-        const { outcome, isTerminal: terminal, slices } = recorded;
+      const call = this.#toCall(name, input, ctx);
+      const given = this.#calls.givenTo(call);
+      if (given !== undefined) return recordedEnd({ outcome: given, terminal: false });
+      const recorded = this.#calls.isApproved(call.callId) ? undefined : this.#endOf(call, ctx);
+      if (recorded !== undefined && this.#repeat(recorded, ctx)) {
+        const { outcome, isTerminal: terminal, staged } = recorded;
         if (outcome.status === 'pending') this.#replayed.add(call.callId);
-        return recordedEnd({ outcome, terminal, slices });
+        return recordedEnd({ outcome, terminal, slices: staged?.slices });
       }
       if (run === undefined) return pending();
       if (actsOutside && !this.#calls.isApproved(call.callId)) return fail(NOT_CONFIRMED, { code: 'denied' });
       return run.call(tool, input, ctx);
     };
+  }
+
+  /** The recorded end of a call, unless what it changed does not fit the machine of the fork. */
+  #endOf(call: ForkCall, ctx: ToolContext): RecordedCall | undefined {
+    const recorded = this.#calls.endOf(call);
+    return recorded === undefined || canRepeat(ctx, this.#changesOf(recorded)) ? recorded : undefined;
+  }
+
+  #repeat(recorded: RecordedCall, ctx: ToolContext): boolean {
+    return repeatChanges(ctx, this.#changesOf(recorded));
+  }
+
+  /** A call that failed has changed nothing. */
+  #changesOf({ outcome, staged }: RecordedCall): ReturnType<typeof changesOfCall> {
+    return this.#isMachine && outcome.status === 'ok' ? changesOfCall(staged) : [];
+  }
+
+  #toCall(toolName: string, input: unknown, ctx: ToolContext): ForkCall {
+    const instanceId = this.#isMachine ? callerOf(ctx).instanceId : undefined;
+    return { callId: ctx.toolCallId, toolName, input, instanceId };
   }
 }
 
@@ -124,10 +163,6 @@ const NOT_CONFIRMED = 'This is a fork: the tool acts outside, and no one has con
 function isHarmless({ effects, execute }: AnyTool): boolean {
   // Without `execute`, a call only waits.
   return effects === 'none' || effects === 'session' || execute === undefined;
-}
-
-function toCall(toolName: string, input: unknown, ctx: { readonly toolCallId: string }) {
-  return { callId: ctx.toolCallId, toolName, input };
 }
 
 function unseen(tool: RunTool | undefined): RunTool | undefined {

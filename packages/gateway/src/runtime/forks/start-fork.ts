@@ -1,10 +1,11 @@
 import type { AgentConfig } from '../../config/agent-config.ts';
-import { definitionNamed } from '../../config/definitions.ts';
+import { type DefinedMachine, definitionNamed } from '../../config/definitions.ts';
 import type { Offered } from '../../config/known-tool.ts';
 import { findAgent } from '../../domain/agents/agent.ts';
 import { checkAgentConfig } from '../../domain/agents/check-agent-config.ts';
 import type { Situation } from '../../domain/agents/describe-agent.ts';
 import { ApiError } from '../../domain/api-error.ts';
+import { answerCall } from '../../domain/calls/answer-call.ts';
 import { insertConversation } from '../../domain/conversations/conversation.ts';
 import { personIn } from '../../domain/conversations/person-in.ts';
 import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
@@ -25,6 +26,7 @@ import { assertActive, callerId } from '../chat/start-turn.ts';
 import type { TurnCaller } from '../chat/turn-request.ts';
 import { loadSituation } from '../claim/load-situation.ts';
 import type { Registry } from '../toolset/registry.ts';
+import { assertNoTransitions, copyOpenCalls, type ForkedMachine, machineBefore } from './fork-machine.ts';
 
 export interface ForkRequest {
   readonly caller: TurnCaller;
@@ -54,20 +56,21 @@ export async function startFork(tx: Tx, registry: Registry, request: ForkRequest
   assertActive(agent);
   const asked = await askedIn(tx, run, atStep);
   const config = await configOf(tx, { agent, run, request });
-  assertForkable(registry, fromJson<AgentConfig>(config));
+  const defined = machineOf(registry, fromJson<AgentConfig>(config), asked);
+  await checkNodes(tx, { agent, config: fromJson<AgentConfig>(config), defined, request });
   await assertRoom(tx, run);
+  const state = await sessionBefore(tx.db, run.threadId, asked.seq);
+  const machine = defined && (await machineBefore(tx, run, { seq: asked.seq, state, defined }));
+  if (machine !== undefined) await assertNoTransitions(tx, run, { before: asked.seq, outcomes: changes.outcomes });
   const originKind = run.threadId === run.agentId ? 'agent' : 'context';
   const now = tx.now();
   const fork = { runId: newId(now), contextId: newId(now) };
   const entityId = await personIn(tx.db, caller, agent);
   await insertConversation(tx, { id: fork.contextId, agentId: agent.id, ownerId: entityId });
-  await tx.db
-    .updateTable('threads')
-    .set({ is_fork: 1, state: await sessionBefore(tx.db, run.threadId, asked.seq) })
-    .where('id', '=', fork.contextId)
-    .execute();
+  await tx.db.updateTable('threads').set({ is_fork: 1, state }).where('id', '=', fork.contextId).execute();
   await copyTranscript(tx, run, { ...fork, before: asked.seq });
   await copyFiles(tx, run, fork.contextId);
+  if (machine !== undefined) await copyOpenCalls(tx, machine, { ...fork, agentId: agent.id });
   await changeOutcomes(tx, run, { contextId: fork.contextId, outcomes: changes.outcomes });
   const situation = originKind === 'agent' ? await situationAt(tx, run, asked) : undefined;
   await tx.db
@@ -102,6 +105,7 @@ export async function startFork(tx: Tx, registry: Registry, request: ForkRequest
     ...(entityId === undefined ? {} : { entityId }),
   } as const;
   pushNewEvent(tx, { threadId: fork.contextId, eventId: `chat:${fork.runId}`, event, runId: fork.runId });
+  if (machine !== undefined) await answerWaits(tx, machine, { fork, caller, outcomes: changes.outcomes });
   return fork;
 }
 
@@ -112,7 +116,6 @@ async function askedIn(tx: Tx, run: Run, atStep: number): Promise<AskedReply> {
       'atStep',
       `must be a step of the run whose request is stored, not ${atStep}. GET /api/runs/{id}/transcript lists its steps.`,
     );
-  if (asked.thread !== undefined) throw cannotFork('It is a run of a machine, and those cannot be forked yet.');
   return asked;
 }
 
@@ -141,10 +144,54 @@ async function configOf(
   return toJson(await checkAgentConfig(tx, changed, { offered: request.offered, project: agent.project_id }));
 }
 
-function assertForkable({ definitions = {} }: Registry, { definition: name }: AgentConfig): void {
-  const definition = name === undefined ? undefined : definitionNamed(name, definitions);
-  if (definition?.machine !== undefined)
-    throw cannotFork('Its agent is a machine, and the runs of machines cannot be forked yet.');
+/** The machine of the agent, if the run is one of a machine. */
+function machineOf(
+  { definitions = {} }: Registry,
+  { definition: name }: AgentConfig,
+  { thread }: AskedReply,
+): DefinedMachine | undefined {
+  const machine = name === undefined ? undefined : definitionNamed(name, definitions)?.machine;
+  if (thread !== undefined && machine === undefined)
+    throw cannotFork('It is a run of a machine, and the definition of its agent has no machine now.');
+  if (thread === undefined && machine !== undefined)
+    throw cannotFork('Its agent is a machine now, and was none in this run.');
+  return machine;
+}
+
+/** Nodes are code, so only some of what they have can be changed: see `NodeChanges`. */
+async function checkNodes(
+  tx: Tx,
+  {
+    agent,
+    config,
+    defined,
+    request: { changes, offered },
+  }: { agent: AgentRow; config: AgentConfig; defined: DefinedMachine | undefined; request: ForkRequest },
+): Promise<void> {
+  for (const [name, { model }] of Object.entries(changes.nodes ?? {})) {
+    const path = `changes.nodes.${name}`;
+    if (defined === undefined) throw invalid(path, 'names a node, and the agent is no machine.');
+    const { nodeNames } = defined.charter;
+    if (!nodeNames.includes(name))
+      throw invalid(path, `must be a node of the machine. Its nodes are: ${nodeNames.join(', ')}.`);
+    if (model !== undefined) await checkAgentConfig(tx, { ...config, model }, { offered, project: agent.project_id });
+  }
+}
+
+/** A call that waited at the step, and whose outcome is changed, is answered with it. */
+async function answerWaits(
+  tx: Tx,
+  { open }: ForkedMachine,
+  { fork, caller, outcomes = {} }: { fork: StartedFork; caller: TurnCaller; outcomes: ForkChanges['outcomes'] },
+): Promise<void> {
+  const by = caller.kind === 'key' ? { key: true as const, ...caller } : caller;
+  for (const { callId, newId: renamed, settlement } of open) {
+    const answer = outcomes[callId];
+    if (settlement === undefined || answer === undefined) continue;
+    const answered = { runId: fork.runId, callId: renamed, answer, by, answeringRunId: fork.runId };
+    const end = await answerCall(tx, answered);
+    if (end.status === 'late') throw end.error;
+  }
 }
 
 async function assertRoom({ db }: Tx, { id }: Run): Promise<void> {

@@ -97,9 +97,22 @@ function keptTurns({ transcript: { entries }, past, state }: ActiveRun): {
   return { session: past.session(state).toJSON(), carried: entries.slice(0, last + 2) };
 }
 
-/** The new snapshot replaces the one of the compaction before. Otherwise each would stay for ever. */
-async function dropSnapshot(tx: Tx, threadId: string, row: TranscriptRow | undefined): Promise<void> {
-  if (row?.kind !== COMPACTION) return;
+/**
+ * Removes the snapshot before the last one. Otherwise each would stay for ever. The last one stays, because the requests of the newest runs
+ * are made of it, and their forks begin with it.
+ */
+async function dropSnapshot(tx: Tx, threadId: string, first: TranscriptRow | undefined): Promise<void> {
+  if (first?.kind !== COMPACTION) return;
+  const row = await tx.db
+    .selectFrom('transcript_entries')
+    .select(['seq', 'payload'])
+    .where('thread_id', '=', threadId)
+    .where('kind', '=', COMPACTION)
+    .where('seq', '<', first.seq)
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (row === undefined) return;
   const { summary, carried } = fromCompactionPayload(row.payload);
   await tx.db
     .updateTable('transcript_entries')

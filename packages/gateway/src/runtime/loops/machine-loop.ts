@@ -8,6 +8,7 @@ import {
   RunFailed,
   runMachine,
 } from '@lastcall/machines';
+import { otherInstructions } from '@lastcall/machines/internal';
 import { isWrittenByPerson } from '../../domain/inbox/inbox-place.ts';
 import { newId } from '../../domain/new-id.ts';
 import { toRecord } from '../../domain/transcript/load-transcript.ts';
@@ -22,6 +23,8 @@ import {
 } from '../../domain/transcript/machine-rows.ts';
 import { asJson } from '../../ports/store/schema/json.ts';
 import type { RunActivity } from '../../telemetry/run-activity.ts';
+import { withoutApproval } from '../forks/fork-tools.ts';
+import { asApproval } from '../forks/given-outcomes.ts';
 import { compactMachine, isMachineOverBudget } from '../journal/compact-machine.ts';
 import { findOpenCards } from '../journal/recover-calls.ts';
 import type { ActiveRun } from '../run/active-run.ts';
@@ -52,7 +55,7 @@ import { voidChangedApprovals } from './void-changed-approvals.ts';
 
 /** Prepares a run of a machine. */
 export async function prepareMachine(open: OpenedRun, activity: RunActivity): Promise<PreparedRun> {
-  const { services, registry, run, abort, tools, situation, requests, journal, leafTools, end } = open;
+  const { services, registry, run, abort, tools, situation, requests, journal, leafTools, forkTools, end } = open;
   const { machine: defined, ...definition } = run.agent.setup.definition ?? { machine: undefined, policies: [] };
   const { kind } = run;
   const { limits } = run.agent;
@@ -75,6 +78,7 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
     model,
   );
   const used = new MachineUsed(run);
+  const nodes = run.fork?.changes.nodes ?? {};
   end.of = (stop) => ({
     usage: used.total,
     ...saidAtEnd(run, used.spoken, stop),
@@ -87,17 +91,26 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
   const tell = tellRun(open, activity, model);
   const steps = runMachine(machine, {
     model: ({ model: name }) => (name === undefined ? model : namedModel(name, registry)),
-    wrapModel: (own, leaf) => guards.of(leaf).wrap(own as LanguageModelV4),
-    tools: (own) => leafTools.offer(own, tools.tools),
-    instructions: (own, leaf) => guards.of(leaf).instructed(own, instructions),
+    wrapModel: (own, leaf) => {
+      const name = nodes[leaf.node]?.model;
+      return guards.of(leaf).wrap(name === undefined ? (own as LanguageModelV4) : namedModel(name, registry));
+    },
+    tools: (own) => leafTools.offer(forkTools === undefined ? own : forkTools.wrap(own), tools.tools),
+    instructions: (own, leaf) => {
+      const text = nodes[leaf.node]?.instructions;
+      const ofNode = text === undefined ? own : otherInstructions(machine, leaf.instanceId, text);
+      return guards.of(leaf).instructed(ofNode, instructions);
+    },
     ...(observe === undefined ? {} : { observe: requests.observing(guards.observe) }),
     ...(messages.length === 0 ? {} : { input: messages }),
-    journal: used.noting(journal),
+    journal: used.noting(journal, open.ended),
     onEvent: tell,
     ...(batch === undefined ? {} : { batch }),
     ...(modelSettings === undefined ? {} : { modelSettings }),
     ...(maxSteps === undefined ? {} : { maxSteps }),
-    policies: [...definition.policies, grantPolicy(open)],
+    // In a fork, only a person can let a call act outside.
+    policies:
+      run.fork === undefined ? [...definition.policies, grantPolicy(open)] : definition.policies.map(withoutApproval),
     middleware: middlewareOf(open, model),
     deadline,
     budget: { tokens: limits.tokensPerCycle },
@@ -130,7 +143,7 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
  * What the run starts with, unless the machine has it: answers are given to it here. The first write of a run to its journal contains all of
  * it, so any row after the input means that the machine has it.
  */
-function give(machine: Machine, { rows }: ActiveRun, answers: ActiveRun['answers']): Given {
+function give(machine: Machine, { rows, fork }: ActiveRun, answers: ActiveRun['answers']): Given {
   const at = rows.findLastIndex(({ kind }) => kind === INPUT);
   const row = rows[at];
   if (row === undefined) return { commands: [], messages: [] };
@@ -141,7 +154,8 @@ function give(machine: Machine, { rows }: ActiveRun, answers: ActiveRun['answers
   );
   if (records.some(isMachineRecord)) return { commands, messages: [] };
   // A call may have ended without its answer: then the answer is late, and no call waits for it.
-  for (const [callId, answer] of Object.entries({ ...input.answers, ...answers })) machine.answer(callId, answer);
+  for (const [callId, answer] of Object.entries({ ...input.answers, ...answers }))
+    machine.answer(callId, fork === undefined ? answer : asApproval(machine, callId, answer));
   const messages = input.messages as readonly MachineMessage[];
   if (commands.length === 0) return { commands, messages };
   // The first command is the first write.

@@ -1,4 +1,4 @@
-import type { Entry, Journal, Usage } from '@lastcall/core';
+import type { Entry, Journal, Settlement, Usage } from '@lastcall/core';
 import { addUsage, noUsage } from '@lastcall/core/internal';
 import { jsonLength, toTokens } from '../../domain/transcript/estimate-tokens.ts';
 import { toRecord } from '../../domain/transcript/load-transcript.ts';
@@ -28,8 +28,8 @@ export class MachineUsed {
     return toTokens(this.#unsent.get(thread) ?? 0);
   }
 
-  /** The journal, with a note of everything that it is given. */
-  noting(journal: OpenedRun['journal']): Journal {
+  /** The journal, with a note of everything that it is given. `ended` gets the ends of calls. */
+  noting(journal: OpenedRun['journal'], ended: Settlement[]): Journal {
     return {
       append: (entries) => {
         for (const entry of entries) this.#add(entry);
@@ -38,6 +38,7 @@ export class MachineUsed {
       start: (entry, call) => journal.start(entry, call),
       settle: (entry, staged) => {
         this.#add(entry);
+        if (entry.kind === 'settled') ended.push(entry.settlement);
         return journal.settle(entry, staged);
       },
     };

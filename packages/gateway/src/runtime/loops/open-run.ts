@@ -15,6 +15,7 @@ import { loadSituation } from '../claim/load-situation.ts';
 import { ThreadFiles } from '../files/thread-files.ts';
 import { ForkCalls } from '../forks/fork-calls.ts';
 import { ForkTools } from '../forks/fork-tools.ts';
+import { givenOutcomes } from '../forks/given-outcomes.ts';
 import { isOverBudget } from '../journal/compact-transcript.ts';
 import { Questions } from '../journal/questions.ts';
 import { RequestNotes } from '../journal/request-notes.ts';
@@ -64,6 +65,8 @@ export interface OpenedRun {
   readonly leafTools: LeafTools | undefined;
   /** Set for a fork. */
   readonly forkTools: ForkTools | undefined;
+  /** The calls that a machine has ended in this run. */
+  readonly ended: Settlement[];
   /** What the journal asks when the run ends. A machine replaces it. */
   readonly end: { of: RunJournalOptions['endOf'] };
 }
@@ -80,14 +83,16 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
     return forSettings(withMcpTools(withClientTools(own, settings), agent.config, registry), settings);
   });
   const ofRun = leafTools === undefined ? ofAgent : leafTools.addTo(ofAgent);
-  const forkTools = run.fork === undefined ? undefined : new ForkTools(new ForkCalls(run.fork, run.answers), ofRun);
+  const forkTools =
+    run.fork === undefined ? undefined : new ForkTools(new ForkCalls(run.fork, run.answers, givenOutcomes(run)), ofRun);
   const tools = forkTools === undefined ? ofRun : forkTools.ofRun(ofRun);
   const end: OpenedRun['end'] = { of: (stop) => endOfTurn(run, stop) };
   const outputs = createOutputLimit(services.limits);
   const isToldPlaces = kind.tellsPlaces && leafTools === undefined;
   const place = isToldPlaces ? toldPlace(run.transcript.entries) : undefined;
   const toFrame = (of: Situation): string => (isToldBy(place, of) ? '' : renderSituation(of));
-  const simulated = simulatedSituation(run);
+  const ended: Settlement[] = [];
+  const simulated = simulatedSituation(run, ended);
   let situation = toFrame(run.situation);
   const requests = new RequestNotes(agent.setup);
   const read = storeReader(services, abort);
@@ -178,20 +183,26 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
     context,
     leafTools,
     forkTools,
+    ended,
     end,
   };
 }
 
-/** What the agent of a fork knows about itself, by its own calls. Undefined for all other runs, and for forks of conversations. */
-function simulatedSituation({ fork, transcript }: ActiveRun): (() => Situation) | undefined {
+/**
+ * What the agent of a fork knows about itself, by its own calls. Undefined for all other runs, and for forks of conversations. `ofMachine`:
+ * the calls that a machine has ended in this run, which are not in the transcript.
+ */
+function simulatedSituation(
+  { fork, transcript }: ActiveRun,
+  ofMachine: readonly Settlement[],
+): (() => Situation) | undefined {
   if (fork?.situation === undefined) return undefined;
-  const before = afterCalls(fork.situation, fork.ends);
+  const ends = fork.ends.map(({ settlement }) => settlement);
+  const before = afterCalls(fork.situation, ends);
   const known = transcript.entries.length;
-  return () =>
-    afterCalls(
-      before,
-      transcript.entries.slice(known).flatMap((entry) => (entry.kind === 'settled' ? [entry.settlement] : [])),
-    );
+  const inTurn = (): readonly Settlement[] =>
+    transcript.entries.slice(known).flatMap((entry) => (entry.kind === 'settled' ? [entry.settlement] : []));
+  return () => afterCalls(before, [...inTurn(), ...ofMachine]);
 }
 
 const OF_WORKER = 'It does not end the run: the text that you end with goes to the instance that you work for.';

@@ -49,7 +49,7 @@ export function OpenCall({ group: { leader: call, others }, isOver, onSplit }: O
 function CallOfFork({ call: { runId } }: { call: PendingCall }): ReactElement {
   return (
     <p>
-      This call belongs to a fork, and the original run made no such call.{' '}
+      This call belongs to a fork, and the original run has no outcome of such a call.{' '}
       <Link to="/runs/$id" params={{ id: runId }} search={{}} className="text-accent underline">
         Open the run
       </Link>{' '}

@@ -92,11 +92,9 @@ export function StepPanel({ state, run, row, calls }: StepPanelProps): ReactElem
       <span className="font-semibold">Step {row.step}</span>
       {row.origin !== undefined && <span className="text-sm">{withVisibleControls(originInWords(row.origin))}</span>}
       <span className="text-xs text-quiet">{row.startedAt !== undefined && duration(row.endedAt - row.startedAt)}</span>
-      {row.origin === undefined && (
-        <span className="ml-auto">
-          <ForkButton run={run} step={row.step} calls={calls} />
-        </span>
-      )}
+      <span className="ml-auto">
+        <ForkButton run={run} step={row.step} node={row.origin?.node} calls={calls} />
+      </span>
     </>
   );
   return (

@@ -1,4 +1,5 @@
 import type { ForkChanges, Run } from '@lastcall/client';
+import { withVisibleControls } from '@lastcall/client/react';
 import type { CallRow } from '@lastcall/client/timeline';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -17,6 +18,8 @@ interface ForkProps {
   readonly run: Run;
   /** The step that is done again. */
   readonly step: number;
+  /** The node of the machine that was asked in this step. */
+  readonly node: string | undefined;
   /** The calls of the run, whose outcomes can be changed. */
   readonly calls: readonly CallRow[];
 }
@@ -40,7 +43,7 @@ export function ForkButton(props: ForkProps): ReactElement | null {
   );
 }
 
-function ForkForm({ run, step, calls }: ForkProps): ReactElement {
+function ForkForm({ run, step, node, calls }: ForkProps): ReactElement {
   const navigate = useNavigate();
   const queries = useQueryClient();
   const [error, setError] = useState<unknown>();
@@ -58,7 +61,7 @@ function ForkForm({ run, step, calls }: ForkProps): ReactElement {
   };
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
-    void send(changesIn(new FormData(event.currentTarget)));
+    void send(changesIn(new FormData(event.currentTarget), node));
   };
   return (
     <form onSubmit={submit} className="flex flex-col gap-3">
@@ -69,6 +72,12 @@ function ForkForm({ run, step, calls }: ForkProps): ReactElement {
       <TextArea name="message" label="Add a message" isOptional rows={2} />
       <TextArea name="instructions" label="Other instructions" isOptional rows={2} />
       <TextField name="model" label="Other model" isOptional placeholder={run.model} />
+      {node !== undefined && (
+        <SelectField name="of" label="Instructions and model of" defaultValue="node">
+          <option value="node">{`the node ${withVisibleControls(node)}`}</option>
+          <option value="agent">the agent, for all nodes</option>
+        </SelectField>
+      )}
       {calls.length > 0 && (
         <>
           <SelectField name="call" label="Other outcome of a call" isOptional defaultValue="">
@@ -93,13 +102,14 @@ function ForkForm({ run, step, calls }: ForkProps): ReactElement {
   );
 }
 
-function changesIn(form: FormData): ForkChanges {
+function changesIn(form: FormData, node: string | undefined): ForkChanges {
   const text = (name: string): string => String(form.get(name) ?? '').trim();
   const [message, instructions, model, callId] = ['message', 'instructions', 'model', 'call'].map(text);
+  const asked = { ...(instructions ? { instructions } : {}), ...(model ? { model } : {}) };
+  const isOfNode = node !== undefined && text('of') === 'node' && Object.keys(asked).length > 0;
   return {
     ...(message ? { message } : {}),
-    ...(instructions ? { instructions } : {}),
-    ...(model ? { model } : {}),
+    ...(isOfNode ? { nodes: { [node]: asked } } : asked),
     ...(callId ? { outcomes: { [callId]: { result: toResult(text('result')) } } } : {}),
   };
 }

@@ -48,7 +48,8 @@ function WaitingCall({ run, call: { callId, toolName, asked } }: { run: Run; cal
   return (
     <li className="flex flex-col gap-2 rounded-card border border-line p-3 text-sm">
       <p>
-        <bdi className="font-medium">{name}</bdi> waits: the original made no such call, and it may act outside.
+        <bdi className="font-medium">{name}</bdi> waits: the original has no outcome of such a call, and it may act
+        outside.
       </p>
       <JsonText value={asked} label={`Input of ${name}`} />
       <div className="grid gap-3 wide:grid-cols-3">

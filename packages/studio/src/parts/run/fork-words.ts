@@ -1,11 +1,13 @@
 import type { ForkChanges } from '@lastcall/client';
+import { withVisibleControls } from '@lastcall/client/react';
 
 /** What is different in a fork, in words: `message, model`. */
 export function changesInForkWords(changes: ForkChanges): string {
-  const { outcomes = {}, ...others } = changes;
+  const { outcomes = {}, nodes = {}, ...others } = changes;
   const calls = Object.keys(outcomes).length;
   const words = [
     ...Object.entries(others).flatMap(([name, value]) => (value === undefined ? [] : [WORDS[name] ?? name])),
+    ...Object.keys(nodes).map((name) => `the node ${withVisibleControls(name)}`),
     ...(calls === 0 ? [] : [calls === 1 ? 'the outcome of a call' : `the outcomes of ${calls} calls`]),
   ];
   return words.length === 0 ? 'nothing changed' : `changed: ${words.join(', ')}`;

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { findAgent } from '../../../domain/agents/agent.ts';
 import { ApiError, notFound } from '../../../domain/api-error.ts';
 import { agentOfConversation } from '../../../domain/conversations/conversation.ts';
+import { isForkThread } from '../../../domain/forks/fork.ts';
 import { type CommandEnd, findCommandState } from '../../../domain/inbox/command-result.ts';
 import { findCommand, pushCommand } from '../../../domain/inbox/push-command.ts';
 import type { Services } from '../../../ports/services.ts';
@@ -134,6 +135,7 @@ export function machineEndpoints({
         const known = await findCommand(tx, { threadId, name, idempotencyKey });
         if (known !== undefined) return { eventId: known, duplicate: true, threadId, name };
         assertActive(agent);
+        if (await isForkThread(tx.db, threadId)) throw new ApiError('command_failed', OF_FORK);
         const commands = listCommands(await readMachine(tx.db, registry, { agent, threadId }));
         if (instanceId === undefined && !commands.some((one) => one.name === name))
           throw unknownCommand(
@@ -172,6 +174,9 @@ function unknownCommand(name: string, known: readonly string[]): ApiError {
   const list = known.length === 0 ? 'The machine takes no command now.' : `Commands now: ${known.join(', ')}.`;
   return new ApiError('command_failed', `The machine has no command "${name}" now. ${list}`);
 }
+
+const OF_FORK =
+  'This conversation is a fork, which takes no commands: a command may act outside, and no one can be asked before.';
 
 const POLL_MS = 50;
 

@@ -7,6 +7,13 @@ const outcomeSchema = z.union([
   z.strictObject({ deny: z.string().min(1).max(100_000) }),
 ]);
 
+const nodeChangesSchema = z
+  .strictObject({
+    instructions: z.string().max(200_000).optional().meta({ description: "In place of the node's." }),
+    model: z.string().min(1).max(200).optional().meta({ description: "In place of the node's, or the agent's." }),
+  })
+  .meta({ id: 'NodeChanges', description: 'What is different in a node of a machine.' });
+
 export const forkChangesSchema: z.ZodType = z
   .strictObject({
     instructions: z.string().max(200_000).optional().meta({ description: "In place of the agent's." }),
@@ -30,6 +37,10 @@ export const forkChangesSchema: z.ZodType = z
       .max(500)
       .optional()
       .meta({ description: "Names of tools, in place of those in the agent's configuration." }),
+    nodes: z
+      .record(z.string().min(1).max(200), nodeChangesSchema)
+      .optional()
+      .meta({ description: 'What is different in nodes of a machine, by the names of the nodes.' }),
   })
   .meta({ id: 'ForkChanges', description: 'What is different in a fork.' });
 

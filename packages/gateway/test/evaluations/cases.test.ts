@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { listCases } from '../../src/domain/evaluations/cases.ts';
+import { openEvaluation } from '../../src/domain/evaluations/evaluation.ts';
+import { newId } from '../../src/domain/new-id.ts';
+import { toJson } from '../../src/ports/store/schema/json.ts';
+import { describeIdleWorld } from '../support/describe-worlds.ts';
+
+describeIdleWorld('the cases of an evaluation', ({ world }) => {
+  test('[E7] a page of cases has a limited size, however long their texts are, and no case is left out', async () => {
+    const { id } = await world.in((tx) => openEvaluation(tx, 'long', {}));
+    const text = toJson('a'.repeat(100_000));
+    const names = Array.from({ length: 50 }, (_, at) => `case ${at + 10}`);
+    await world.in(async ({ db, now }) => {
+      const row = { evaluation_id: id, input: text, expected: text, created_at: now() };
+      for (const name of names)
+        await db
+          .insertInto('evaluation_cases')
+          .values({ ...row, id: newId(), name, run_id: newId() })
+          .execute();
+      // One case that is larger than a page.
+      const large = { ...row, id: newId(), name: 'large', run_id: newId(), input: toJson('b'.repeat(5_000_000)) };
+      await db.insertInto('evaluation_cases').values(large).execute();
+    });
+    const listed: string[] = [];
+    const sizes: number[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await listCases(world.store.db, id, { limit: 200, cursor });
+      listed.push(...page.items.map(({ name }) => name));
+      sizes.push(JSON.stringify(page.items).length);
+      cursor = page.next;
+    } while (cursor !== undefined);
+    expect(listed).toEqual([...names, 'large']);
+    expect(sizes.slice(0, -1).every((size) => size < 4_100_000)).toBe(true);
+    expect(sizes).toHaveLength(4);
+    expect((await listCases(world.store.db, id, { limit: 3 })).items.map(({ name }) => name)).toEqual(
+      names.slice(0, 3),
+    );
+  });
+});
