@@ -213,6 +213,23 @@ describe.each(databases)('the index on $kind', ({ create }) => {
     await second?.close();
   });
 
+  test('[S27] a page of long texts ends early, and the next ones have the rest, each once', async () => {
+    const ids = await insertMessages(store, 20, `The needle is here. ${'字'.repeat(31_000)} and here: needles`);
+    await updateIndex({ store }, later(0));
+    const read: (string | undefined)[] = [];
+    const sizes: number[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await store.transaction((tx) => search(tx, { q: 'needle needles', limit: 200, cursor }));
+      read.push(...page.items.map(({ messageId }) => messageId));
+      sizes.push(page.items.length);
+      cursor = page.next;
+    } while (cursor !== undefined);
+    expect(read.toSorted()).toEqual(ids.toSorted());
+    // No request keeps all others waiting for as long as twenty of these take.
+    expect(Math.max(...sizes)).toBeLessThan(20);
+  });
+
   test('[S27] gets a run whose end was committed after that of a later one', async () => {
     const now = Date.now();
     await insertRun(store, { endedAt: now - 10_000, error: 'Later by the clock.' });
@@ -307,7 +324,7 @@ function asProject(gateway: TestGateway, project: string) {
   };
 }
 
-async function insertMessages(store: Store, count: number): Promise<readonly string[]> {
+async function insertMessages(store: Store, count: number, text?: string): Promise<readonly string[]> {
   return await store.transaction(async (tx) => {
     const at = tx.now();
     const space = { id: 'room', project_id: 'default', name: 'Room', description: '', metadata: '{}' };
@@ -317,7 +334,7 @@ async function insertMessages(store: Store, count: number): Promise<readonly str
       .execute();
     const rows = Array.from({ length: count }, (_, index) => ({
       ...{ id: newId(at), space_id: 'room', seq: index + 1, entity_id: 'ada', kind: 'text' as const },
-      ...{ status: 'complete' as const, content: JSON.stringify(`This is number ${index}.`), metadata: '{}' },
+      ...{ status: 'complete' as const, content: JSON.stringify(text ?? `This is number ${index}.`), metadata: '{}' },
       ...{ created_at: at, updated_at: at },
     }));
     await tx.db.insertInto('messages').values(rows).execute();

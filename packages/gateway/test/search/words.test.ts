@@ -57,4 +57,18 @@ describe('a snippet', () => {
     expect(shown('The ships in the harbour.', 'ships submarine')).toBeUndefined();
     expect(shown('The ships in the harbour.', '"harbour ships"')).toBeUndefined();
   });
+
+  test('[S27] costs little more than reading the text, however often it has the phrases', () => {
+    const text = 'a '.repeat(10_000);
+    const terms = toTerms(`"${'a '.repeat(10)}" `.repeat(20));
+    const best = (work: () => void): number =>
+      Math.min(
+        ...Array.from({ length: 3 }, () => {
+          const before = performance.now();
+          work();
+          return performance.now() - before;
+        }),
+      );
+    expect(best(() => snippetOf(text, terms))).toBeLessThan(10 * best(() => wordsOf(text)));
+  });
 });

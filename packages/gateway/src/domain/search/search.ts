@@ -47,8 +47,9 @@ export async function search(tx: Tx, filter: SearchFilter): Promise<SearchPage> 
   const labels = [...(await limitsOf(db, filter)), ...(filter.kind === undefined ? [] : [[kindLabel(filter.kind)]])];
   const before = positionOf(filter.cursor);
   const { entries, searchedTo } = await findInIndex(db, tx.dialect, { terms, labels, before, limit });
-  const items = await toResults(tx, entries, { ...filter, terms });
-  return { items, ...(searchedTo === undefined ? {} : { next: String(searchedTo) }), ...lag };
+  const { items, readTo } = await toResults(tx, entries, { ...filter, terms });
+  const next = readTo ?? searchedTo;
+  return { items, ...(next === undefined ? {} : { next: String(next) }), ...lag };
 }
 
 function positionOf(cursor: string | undefined): number {
@@ -72,6 +73,15 @@ async function limitsOf(db: Kysely<Tables>, { entityId, view = EVERYTHING }: Sea
   return [...project, [...agents, ...spaces]];
 }
 
+/** Long texts take a while to read, and nothing else happens meanwhile. After this time the page ends. */
+const MOST_READING_MS = 100;
+
+interface ReadResults {
+  readonly items: readonly SearchResult[];
+  /** The last entry that was read, if there was no time for all of them. */
+  readonly readTo?: number;
+}
+
 /**
  * Texts are read from their sources, and the caller's view is checked again there. An entry whose source is gone or says something else by now
  * is left out.
@@ -80,12 +90,15 @@ async function toResults(
   tx: Tx,
   entries: readonly IndexEntry[],
   { terms, ...filter }: SearchFilter & { readonly terms: readonly Term[] },
-): Promise<readonly SearchResult[]> {
+): Promise<ReadResults> {
   const sources = await readSources(tx.db, entries, filter);
-  return entries.flatMap((entry) => {
-    const found = sources.get(entry.id);
+  const until = performance.now() + MOST_READING_MS;
+  const items: SearchResult[] = [];
+  for (const [index, { id, kind }] of entries.entries()) {
+    const found = sources.get(id);
     const snippet = found === undefined ? undefined : snippetOf(found.text, terms);
-    if (found === undefined || snippet === undefined) return [];
-    return [{ kind: entry.kind, at: timeOfEntry(entry.id), ...found.source, snippet }];
-  });
+    if (found !== undefined && snippet !== undefined) items.push({ kind, at: timeOfEntry(id), ...found.source, snippet });
+    if (index < entries.length - 1 && performance.now() > until) return { items, readTo: id };
+  }
+  return { items };
 }

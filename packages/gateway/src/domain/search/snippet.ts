@@ -10,16 +10,18 @@ export interface SnippetPart {
 const BEFORE = 60;
 const LENGTH = 240;
 
-/** The part of the text around the first match. Undefined if the text does not contain all terms. */
+/**
+ * The part of the text around the first match. Undefined if the text does not contain all terms. Matches outside of that part are not looked
+ * for: a text may have as many as it has words.
+ */
 export function snippetOf(text: string, terms: readonly Term[]): readonly SnippetPart[] | undefined {
   const words = wordsOf(text);
-  const found = terms.map((term) => matchesOf(words, term));
-  if (found.some((matches) => matches.length === 0)) return undefined;
-  const matches = found.flat().sort((one, other) => one.start - other.start);
-  const first = matches[0]?.start ?? 0;
+  const firsts = terms.map((term) => words.findIndex((_word, index) => isAt(words, index, term)));
+  if (firsts.includes(-1)) return undefined;
+  const first = words[Math.min(...firsts)]?.start ?? 0;
   const start = wordStart(words, Math.max(0, first - BEFORE), first);
   const end = Math.min(text.length, start + LENGTH);
-  return parts(text, { start, end }, matches);
+  return parts(text, { start, end }, matchesIn(words, terms, { start, end }));
 }
 
 interface Range {
@@ -27,18 +29,23 @@ interface Range {
   readonly end: number;
 }
 
-function matchesOf(words: readonly Word[], { words: wanted, isPrefix }: Term): readonly Range[] {
+/** The matches that begin in a part of the text, in order. */
+function matchesIn(words: readonly Word[], terms: readonly Term[], { start, end }: Range): readonly Range[] {
+  const from = words.findIndex((word) => word.start >= start);
+  const matches: Range[] = [];
+  for (let index = Math.max(from, 0); (words[index]?.start ?? end) < end; index++)
+    for (const term of terms)
+      if (isAt(words, index, term))
+        matches.push({ start: words[index]?.start ?? 0, end: words[index + term.words.length - 1]?.end ?? end });
+  return matches;
+}
+
+/** True if the words from this one on are those of the term. */
+function isAt(words: readonly Word[], index: number, { words: wanted, isPrefix }: Term): boolean {
   const last = wanted.length - 1;
-  const isMatch = (word: string, at: number): boolean => {
-    const want = wanted[at] ?? '';
-    return at === last && isPrefix ? word.startsWith(want) : word === want;
-  };
-  return words.flatMap(({ start }, index) => {
-    const run = words.slice(index, index + wanted.length);
-    const end = run.at(-1)?.end;
-    return run.length === wanted.length && end !== undefined && run.every(({ word }, at) => isMatch(word, at))
-      ? [{ start, end }]
-      : [];
+  return wanted.every((want, at) => {
+    const word = words[index + at]?.word;
+    return at === last && isPrefix ? word?.startsWith(want) === true : word === want;
   });
 }
 
