@@ -6,8 +6,10 @@ import { answersTo } from './continued-by.ts';
 import { findQueued } from './queued-run.ts';
 import type { RunTrigger } from './run.ts';
 
-/** A task that needs more runs than this is shown up to here. */
-const MOST_RUNS = 50;
+/** The runs of a task beyond these are not looked for. */
+const MOST_RUNS = 300;
+/** The turn of a conversation goes on in one of its next runs. */
+const MOST_BETWEEN = 50;
 
 /** What links a run to the others of its task. */
 interface LinkedRun {
@@ -23,7 +25,8 @@ interface LinkedRun {
 export interface StoryRuns {
   /** In the order in which they were found, beginning with the run that began the task. */
   readonly ids: readonly string[];
-  readonly isTruncated: boolean;
+  /** True if there may be more. */
+  readonly isCut: boolean;
 }
 
 /**
@@ -33,23 +36,24 @@ export interface StoryRuns {
 export async function storyRuns(db: Kysely<Tables>, runId: string): Promise<StoryRuns> {
   const found = new Map<string, LinkedRun>();
   const first = await firstOf(db, runId);
-  if (first === undefined) return { ids: [runId], isTruncated: false };
+  if (first === undefined) return { ids: [runId], isCut: false };
   found.set(first.id, first);
   for (const run of found.values()) {
     for (const id of await runsAfter(db, run)) {
       if (found.has(id)) continue;
-      if (found.size === MOST_RUNS) return { ids: [...found.keys()], isTruncated: true };
+      if (found.size === MOST_RUNS) return { ids: [...found.keys()], isCut: true };
       const next = await findLinked(db, id);
       if (next !== undefined) found.set(id, next);
     }
   }
-  return { ids: [...found.keys()], isTruncated: false };
+  return { ids: [...found.keys()], isCut: false };
 }
 
 async function firstOf(db: Kysely<Tables>, runId: string): Promise<LinkedRun | undefined> {
   let run = await findLinked(db, runId);
   const seen = new Set<string>();
-  while (run !== undefined && seen.size < MOST_RUNS) {
+  // One less than are followed forwards, so that the run itself is always among its own story.
+  while (run !== undefined && seen.size < MOST_RUNS - 1) {
     seen.add(run.id);
     const before = await runBefore(db, run);
     const earlier = before === undefined || seen.has(before) ? undefined : await findLinked(db, before);
@@ -113,7 +117,7 @@ async function runsAfter(db: Kysely<Tables>, run: LinkedRun): Promise<readonly s
     .where('turn_id', '=', turnId)
     .where('number', '>', number)
     // The turn goes on in the next run that is saved. An agent has many later runs, which all begin turns of their own.
-    .where('number', '<=', number + MOST_RUNS)
+    .where('number', '<=', number + MOST_BETWEEN)
     .execute();
   return [...attempts, ...taken, ...sameTurn.map((next) => next.id)];
 }
@@ -142,7 +146,7 @@ async function attemptsOf(db: Kysely<Tables>, last: readonly string[]): Promise<
   const found: string[] = [];
   for (const id of new Set(last)) {
     let run = await findLinked(db, id);
-    while (run?.retryOf !== undefined && !found.includes(run.retryOf) && found.length < MOST_RUNS) {
+    while (run?.retryOf !== undefined && !found.includes(run.retryOf) && found.length < MOST_BETWEEN) {
       found.unshift(run.retryOf);
       run = await findLinked(db, run.retryOf);
     }

@@ -8,6 +8,7 @@ import { nameOfAnswerer } from '../calls/answerer-name.ts';
 import { type CallStatus, callStatus } from '../calls/call-status.ts';
 import { IS_WAITING } from '../inbox/waiting-events.ts';
 import type { CardCall } from '../spaces/card-call.ts';
+import { getRun, getRuns, type Run } from './run.ts';
 import { getRunDetails, type RunDetails } from './run-details.ts';
 import type { ShownStatus } from './run-status.ts';
 import { storyRuns } from './story-runs.ts';
@@ -17,7 +18,7 @@ export interface Story {
   /** The run that the words woke. */
   readonly id: string;
   readonly status: ShownStatus;
-  /** Oldest first. */
+  /** Oldest first. Of a long task, the first run and those around the one that was asked for. */
   readonly runs: readonly RunDetails[];
   readonly waits: readonly StoryWait[];
   readonly startedAt: number;
@@ -45,34 +46,56 @@ interface StoryWait {
   readonly by?: string;
 }
 
+/** A longer task is shown in part. Its status is always that of the whole. */
+const MOST_SHOWN = 50;
+
 export async function getStory(db: Kysely<Tables>, runId: string, prices?: ModelPrices): Promise<Story> {
-  const { ids, isTruncated } = await storyRuns(db, runId);
-  const found: RunDetails[] = [];
-  for (const id of ids) found.push(await getRunDetails(db, id, prices));
-  const runs = found.toSorted((a, b) => a.createdAt - b.createdAt || a.number - b.number);
-  const ended = statusOf(runs);
-  const status = ended === 'failed' && (await isTriedAgain(db, runs.at(-1))) ? 'queued' : ended;
+  const { ids, isCut } = await storyRuns(db, runId);
+  const all = await runsInOrder(db, ids);
+  const runs: RunDetails[] = [];
+  for (const { id } of shownOf(all, runId)) runs.push(await getRunDetails(db, id, prices));
+  const ended = statusOf(all);
+  const status = ended === 'failed' && (await isTriedAgain(db, all.at(-1))) ? 'queued' : ended;
   const isOver = status !== 'running' && status !== 'queued' && status !== 'waiting';
-  const endedAt = isOver ? Math.max(...runs.map((run) => run.endedAt ?? run.createdAt)) : undefined;
+  const endedAt = isOver ? Math.max(...all.map((run) => run.endedAt ?? run.createdAt)) : undefined;
+  const shown = runs.map(({ id }) => id);
   return {
     id: ids[0] ?? runId,
     status,
     runs,
-    waits: await waitsOf(db, ids),
-    startedAt: Math.min(...runs.map(({ createdAt }) => createdAt)),
+    waits: await waitsOf(db, shown),
+    startedAt: Math.min(...all.map(({ createdAt }) => createdAt)),
     ...(endedAt === undefined ? {} : { endedAt }),
-    ...(isTruncated ? { truncated: true } : {}),
+    ...(isCut || shown.length < all.length ? { truncated: true } : {}),
   };
 }
 
+async function runsInOrder(db: Kysely<Tables>, ids: readonly string[]): Promise<readonly Run[]> {
+  const begun = await getRuns(db, ids);
+  const known = new Set(begun.map(({ id }) => id));
+  const queued: Run[] = [];
+  for (const id of ids) if (!known.has(id)) queued.push(await getRun(db, id));
+  return [...begun, ...queued].toSorted((a, b) => a.createdAt - b.createdAt || a.number - b.number);
+}
+
+/** The run that began the task, and as many around this one as there is place for. */
+function shownOf(all: readonly Run[], runId: string): readonly Run[] {
+  if (all.length <= MOST_SHOWN) return all;
+  const [first, ...others] = all;
+  const at = others.findIndex(({ id }) => id === runId);
+  const most = MOST_SHOWN - 1;
+  const from = Math.min(Math.max(at - Math.floor(most / 2), 0), others.length - most);
+  return [...(first === undefined ? [] : [first]), ...others.slice(from, from + most)];
+}
+
 /** A task is at work as long as one of its runs is, and then waits as long as one of its calls does. Else it ended as its last run did. */
-function statusOf(runs: readonly RunDetails[]): ShownStatus {
+function statusOf(runs: readonly Run[]): ShownStatus {
   const open = (['running', 'queued', 'waiting'] as const).find((status) => runs.some((run) => run.status === status));
   return open ?? runs.at(-1)?.status ?? 'completed';
 }
 
 /** True if an event of the failed run waits for its next attempt, or was redriven. */
-async function isTriedAgain(db: Kysely<Tables>, run: RunDetails | undefined): Promise<boolean> {
+async function isTriedAgain(db: Kysely<Tables>, run: Run | undefined): Promise<boolean> {
   const eventIds = run?.trigger.map(({ eventId }) => eventId) ?? [];
   if (run === undefined || eventIds.length === 0) return false;
   const waiting = await db
