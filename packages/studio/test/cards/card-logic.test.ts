@@ -1,6 +1,7 @@
 import type { Member, PendingCall } from '@lastcall/client';
 import type { SpaceItem } from '@lastcall/client/react';
 import { expect, test } from 'vitest';
+import { groupCalls } from '../../src/pages/inbox/call-groups.ts';
 import { withOpened } from '../../src/pages/inbox/opened-calls.ts';
 import { dayOf, heardInWords, newSince, startsGroup } from '../../src/pages/space/rows.ts';
 import {
@@ -122,4 +123,23 @@ test('[S4] a call that was opened stays in its place once it no longer waits', (
   expect(withOpened([later, never], [soon]).map(({ callId }) => callId)).toEqual(['soon', 'later', 'never']);
   expect(withOpened([soon, later], [never]).map(({ callId }) => callId)).toEqual(['soon', 'later', 'never']);
   expect(withOpened([soon], [soon])).toEqual([soon]);
+});
+
+test('[S26] one answer is offered only for calls that nothing tells apart: not those of two conversations, nor those that are shown in different words', () => {
+  const call = { agentId: 'clerk', toolName: 'close_account', kind: 'approval', input: {}, status: 'pending' };
+  const calls = [
+    { callId: '1', runId: 'of Ann', ...call },
+    { callId: '2', runId: 'of Ben', ...call },
+    { callId: '3', runId: 'of Ann', ...call },
+    { callId: '4', runId: 'run 1', spaceId: 'desk', display: { title: 'Close account 7' }, ...call },
+    { callId: '5', runId: 'run 2', spaceId: 'desk', display: { title: 'Close account 8' }, ...call },
+    { callId: '6', runId: 'run 3', spaceId: 'desk', display: { title: 'Close account 8' }, ...call },
+  ] as unknown as readonly PendingCall[];
+  const groups = groupCalls(calls, { opened: new Set(), split: new Set() });
+  expect(groups.map(({ leader, others }) => [leader, ...others].map(({ callId }) => callId))).toEqual([
+    ['1', '3'],
+    ['2'],
+    ['4'],
+    ['5', '6'],
+  ]);
 });

@@ -1,6 +1,6 @@
 import type { PendingCall } from '@lastcall/client';
 
-/** Calls that ask exactly the same: of one agent, in one space, with one tool and one input. */
+/** Calls that ask exactly the same: of one agent, in one place, with one tool and one input, shown in the same way. */
 export interface CallGroup {
   /** The call that is shown. */
   readonly leader: PendingCall;
@@ -28,6 +28,11 @@ export function groupCalls(calls: readonly PendingCall[], { opened, split }: Gro
   });
 }
 
-function keyOf({ agentId, spaceId, toolName, kind, input, resultSchema, node }: PendingCall): string {
-  return JSON.stringify([agentId, spaceId, toolName, kind, input, resultSchema, node]);
+/**
+ * Without a space, a call belongs to a conversation, which may be that of another person, or a fork. Nothing in the list says which, so only calls of one
+ * run are alike.
+ */
+function keyOf({ agentId, spaceId, runId, toolName, kind, input, display, resultSchema, node }: PendingCall): string {
+  const place = spaceId === undefined ? { runId } : { spaceId };
+  return JSON.stringify([agentId, place, toolName, kind, input, display, resultSchema, node]);
 }

@@ -111,7 +111,8 @@ function Trigger({ run, story, agent }: Pick<RunHeaderProps, 'run' | 'story' | '
       </span>
       <span className="text-sm text-quiet">
         run {run.number}
-        {runs.length > 1 && `, ${place} of ${runs.length} of this task`}
+        {story.truncated === true && `, of a task of more than ${runs.length} runs`}
+        {story.truncated !== true && runs.length > 1 && `, ${place} of ${runs.length} of this task`}
       </span>
       {spaceId !== undefined && (
         <Link to="/spaces/$id" params={{ id: spaceId }} search={{}} className="text-sm text-accent hover:underline">
@@ -127,8 +128,12 @@ function Trigger({ run, story, agent }: Pick<RunHeaderProps, 'run' | 'story' | '
   );
 }
 
-/** What all runs of the task used and cost together. */
-function totalsOf({ runs }: Story): { readonly usage: Usage | undefined; readonly cost: number | undefined } {
+/** What all runs of the task used and cost together. Not known of a task that has more runs than its story. */
+function totalsOf({ runs, truncated }: Story): {
+  readonly usage: Usage | undefined;
+  readonly cost: number | undefined;
+} {
+  if (truncated === true) return { usage: undefined, cost: undefined };
   const used = runs.flatMap(({ usage }) => usage ?? []);
   const costs = runs.flatMap(({ cost }) => cost ?? []);
   return {
