@@ -1932,7 +1932,7 @@ export type Story = {
   readonly id: string;
   /** `queued`: its next run has not started. That may be a further attempt of one that failed. */
   readonly status: "running" | "waiting" | "completed" | "failed" | "cancelled" | "queued";
-  /** Oldest first, at most 50. */
+  /** Oldest first, at most 50: of a longer task, the first run and those around the one that was asked for. */
   readonly runs: readonly (Run)[];
   readonly waits: readonly (StoryWait)[];
   readonly startedAt: number;

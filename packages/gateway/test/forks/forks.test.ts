@@ -2,11 +2,15 @@ import { requires, slice, tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { pauseAgent } from '../../src/domain/agents/pause-agent.ts';
 import { answer } from '../../src/domain/calls/answer-call.ts';
+import { deletePerson } from '../../src/domain/erasure/delete-person.ts';
+import { performErasures } from '../../src/domain/erasure/perform-erasures.ts';
 import { listForks } from '../../src/domain/forks/fork.ts';
 import { getRunDetails } from '../../src/domain/runs/run-details.ts';
 import { addMember, removeMember } from '../../src/domain/spaces/membership.ts';
 import { fromJson } from '../../src/ports/store/schema/json.ts';
+import { startFork } from '../../src/runtime/forks/start-fork.ts';
 import { chatWith } from '../support/conversations.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
@@ -179,6 +183,30 @@ describeWorlds(
       expect(second).toContain('colour: blue');
       expect(third).toContain('colour: blue');
       expect((await requestsOf(world, changed.runId)).at(-1)).not.toContain('colour: blue');
+    });
+
+    test('[E1] [O3] a fork that has not begun loses what it copied from runs that are erased', async () => {
+      const { tools } = countingTools();
+      const model = scriptedModel([{ text: 'She means rubies.', ...calls(['look', { n: 1 }]) }, { text: 'Done.' }]);
+      const world = await open({ models: { default: model }, tools });
+      const { ada, bot, space } = await lobby(world, { replies: 'text', tools: ['look'] });
+      await world.say(space, ada, 'I love red stones.');
+      await world.idle();
+      const runId = await lastRun(world, bot);
+      const caller = { kind: 'key', keyId: 'key' } as const;
+      const { contextId } = await world.in(async (tx) => {
+        const started = await startFork(tx, world.registry, { caller, runId, atStep: 2, changes: {} });
+        await pauseAgent(tx, bot);
+        return started;
+      });
+      const copied = async (): Promise<string> => {
+        const rows = world.store.db.selectFrom('transcript_entries').select('payload');
+        return JSON.stringify(await rows.where('thread_id', '=', contextId).execute());
+      };
+      expect(await copied()).toContain('rubies');
+      await world.in((tx) => deletePerson(tx, ada));
+      await performErasures(world.services);
+      await expect.poll(copied).not.toContain('rubies');
     });
 
     test('[E1] a fork reads its space as it was at the step', async () => {

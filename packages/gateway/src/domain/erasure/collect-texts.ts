@@ -211,7 +211,15 @@ async function collectForks(job: ErasureJob): Promise<void> {
         .distinct()
         .where('transcript_entries.origin_run_id', 'in', few)
         .execute();
-      await noteRuns(job, copied);
+      // The first run of a fork may not have begun.
+      const queued = await store.db
+        .selectFrom('transcript_entries')
+        .innerJoin('forks', 'forks.thread_id', 'transcript_entries.thread_id')
+        .select(['forks.run_id', 'forks.thread_id'])
+        .distinct()
+        .where('transcript_entries.origin_run_id', 'in', few)
+        .execute();
+      await noteRuns(job, [...copied, ...queued]);
     }
   }
 }

@@ -97,7 +97,8 @@ async function toResults(
   for (const [index, { id, kind }] of entries.entries()) {
     const found = sources.get(id);
     const snippet = found === undefined ? undefined : snippetOf(found.text, terms);
-    if (found !== undefined && snippet !== undefined) items.push({ kind, at: timeOfEntry(id), ...found.source, snippet });
+    if (found !== undefined && snippet !== undefined)
+      items.push({ kind, at: timeOfEntry(id), ...found.source, snippet });
     if (index < entries.length - 1 && performance.now() > until) return { items, readTo: id };
   }
   return { items };
