@@ -17,11 +17,11 @@ describe.each(databases)('the story of a run on $kind', ({ create }) => {
 
   test('[S22] a task of many runs has the status of the whole, and the run that was asked for, from whichever it is asked', async () => {
     const agent = await api.agent();
-    const runs = Array.from({ length: 120 }, () => newId());
+    const runs = Array.from({ length: 60 }, () => newId());
     await api.store.transaction((tx) => insertTask(tx, agent, runs));
-    for (const at of [0, 1, 60, 70, 119]) {
+    for (const at of [0, 59]) {
       const story = await api.done<Told>('GET', `/api/runs/${runs[at]}/story`);
-      expect(story).toMatchObject({ id: runs[0], status: 'failed', startedAt: 1, endedAt: 120, truncated: true });
+      expect(story).toMatchObject({ id: runs[0], status: 'failed', startedAt: 1, endedAt: 60, truncated: true });
       const shown = story.runs.map(({ id }) => id);
       expect(shown).toHaveLength(50);
       expect(shown[0]).toBe(runs[0]);

@@ -23,12 +23,10 @@ export const storySchema: z.ZodType = z
     status: z.enum([...runStatusSchema.options, 'queued']).meta({
       description: '`queued`: its next run has not started. That may be a further attempt of one that failed.',
     }),
-    runs: z
-      .array(runSchema)
-      .meta({
-        description:
-          'Oldest first, at most 50: of a longer task, the first run and those around the one that was asked for.',
-      }),
+    runs: z.array(runSchema).meta({
+      description:
+        'Oldest first, at most 50: of a longer task, the first run and those around the one that was asked for.',
+    }),
     waits: z.array(storyWaitSchema),
     startedAt: z.int(),
     endedAt: z.int().optional().meta({ description: 'Absent while it runs or waits.' }),
