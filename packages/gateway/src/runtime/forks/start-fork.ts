@@ -141,13 +141,17 @@ async function configOf(
   return toJson(await checkAgentConfig(tx, changed, { offered: request.offered, project: agent.project_id }));
 }
 
-function assertForkable({ definitions = {} }: Registry, { definition: name }: AgentConfig): void {
-  const definition = name === undefined ? undefined : definitionNamed(name, definitions);
-  if (definition?.machine !== undefined)
+function assertForkable(registry: Registry, config: AgentConfig): void {
+  if (isMachine(registry, config))
     throw cannotFork('Its agent is a machine, and the runs of machines cannot be forked yet.');
 }
 
-async function assertRoom({ db }: Tx, { id }: Run): Promise<void> {
+export function isMachine({ definitions = {} }: Registry, { definition: name }: AgentConfig): boolean {
+  const definition = name === undefined ? undefined : definitionNamed(name, definitions);
+  return definition?.machine !== undefined;
+}
+
+export async function assertRoom({ db }: Tx, { id }: Pick<Run, 'id'>): Promise<void> {
   const { count } = await db
     .selectFrom('forks')
     .select((eb) => eb.fn.countAll<number>().as('count'))
