@@ -16,7 +16,11 @@ export interface ShownInput {
 }
 
 /** In an approval every text of the input is a field. In a question one of them is the question. */
-export function useShownInput({ input, resultSchema, kind }: Card): ShownInput {
+export function useShownInput({
+  input,
+  resultSchema,
+  kind,
+}: Pick<Card, 'input' | 'kind'> & Partial<Pick<Card, 'resultSchema'>>): ShownInput {
   const { question, parts } = useMemo(
     () => (kind === 'approval' ? { parts: inputParts(input, resultSchema), question: undefined } : askedParts(input)),
     [input, resultSchema, kind],
