@@ -24,6 +24,7 @@ interface DraftChatProps {
 export function DraftChat({ bench, live, sendRef }: DraftChatProps): ReactElement {
   const newest = live?.turn && summaryOf(live.turn);
   const list = useRef<HTMLDivElement>(null);
+  const field = useRef<HTMLTextAreaElement>(null);
   const status = newest?.last.status;
   const text = `${live?.runId} ${status} ${newest?.answer?.length} ${live?.writing.length}`;
   useEffect(() => {
@@ -38,7 +39,7 @@ export function DraftChat({ bench, live, sendRef }: DraftChatProps): ReactElemen
         className="min-h-0 flex-1 overflow-y-auto p-4"
       >
         {live === undefined ? (
-          <Empty bench={bench} />
+          <Empty bench={bench} onSent={() => field.current?.focus()} />
         ) : (
           <ol className="mx-auto flex max-w-[44rem] flex-col gap-6">
             {live.before.map((id) => (
@@ -60,6 +61,7 @@ export function DraftChat({ bench, live, sendRef }: DraftChatProps): ReactElemen
       <Composer
         bench={bench}
         sendRef={sendRef}
+        field={field}
         after={newest?.last.id}
         again={newest?.first.id}
         isBusy={live !== undefined && (!live.isLoaded || status === 'running' || status === 'queued')}
@@ -76,7 +78,10 @@ function EarlierTurn({ runId }: { runId: string }): ReactElement | null {
 }
 
 /** Sentences to begin with: tasks that the agent had before, if there are any. */
-function Empty({ bench }: { bench: Workbench }): ReactElement {
+function Empty({ bench, onSent }: { bench: Workbench; onSent: () => void }): ReactElement {
+  const send = async (message: string): Promise<void> => {
+    if (await bench.send({ message })) onSent();
+  };
   const { data: tasks = [] } = useQuery(lastTasks(bench.agent.id));
   const inputs = [...new Set(tasks.map(({ input }) => input.trim()))].filter(
     (text) => text !== '' && text.length < 200,
@@ -95,7 +100,7 @@ function Empty({ bench }: { bench: Workbench }): ReactElement {
               <Button
                 disabled={bench.isSending}
                 className="text-left whitespace-normal"
-                onClick={() => void bench.send({ message })}
+                onClick={() => void send(message)}
               >
                 {withVisibleControls(message)}
               </Button>
@@ -108,6 +113,7 @@ function Empty({ bench }: { bench: Workbench }): ReactElement {
 }
 
 interface ComposerProps extends Pick<DraftChatProps, 'bench' | 'sendRef'> {
+  readonly field: RefObject<HTMLTextAreaElement | null>;
   /** The run whose conversation goes on. */
   readonly after: string | undefined;
   /** The run whose message is sent again. */
@@ -117,7 +123,7 @@ interface ComposerProps extends Pick<DraftChatProps, 'bench' | 'sendRef'> {
 }
 
 /** Enter sends, as in a space. Ctrl+Enter works from every field, and sends the last message again if there is no new one. */
-function Composer({ bench, sendRef, after, again, isBusy, isWaiting }: ComposerProps): ReactElement {
+function Composer({ bench, sendRef, field, after, again, isBusy, isWaiting }: ComposerProps): ReactElement {
   const [text, setText] = useState('');
   const isOffline = useIsOffline();
   const hint = useId();
@@ -143,6 +149,7 @@ function Composer({ bench, sendRef, after, again, isBusy, isWaiting }: ComposerP
         {bench.error !== undefined && <ErrorNote error={bench.error} title="Nothing was sent." />}
         <div className="flex items-end gap-2">
           <textarea
+            ref={field}
             rows={1}
             aria-label="Write to the draft"
             aria-describedby={hint}
@@ -173,7 +180,10 @@ function Composer({ bench, sendRef, after, again, isBusy, isWaiting }: ComposerP
               </Button>
             </>
           )}
-          <p id={hint} className={`text-xs ${isOffline ? 'text-wait' : 'text-quiet'}`}>
+          <p
+            id={hint}
+            className={`text-xs ${isOffline ? 'text-wait' : isWaiting ? 'text-quiet' : 'text-quiet pointer-coarse:hidden'}`}
+          >
             {hintFor({ isOffline, isWaiting })}
           </p>
         </div>

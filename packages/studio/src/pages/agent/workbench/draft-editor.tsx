@@ -1,6 +1,9 @@
+import type { Agent } from '@lastcall/client';
 import { withVisibleControls } from '@lastcall/client/react';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactElement, useState } from 'react';
+import { agentSpaces } from '../../../data/agents.ts';
 import { ModelField } from '../../../parts/agent/model-field.tsx';
 import { ToolsField } from '../../../parts/agent/tools-field.tsx';
 import { changesBetween } from '../../../parts/form/changes-between.ts';
@@ -48,6 +51,7 @@ export function DraftEditor({ bench: { agent, editor } }: { bench: Workbench }):
           </Link>
           .
         </p>
+        <InNoSpace agent={agent} />
         {agent.source === 'file' && <FromFile />}
         {editor.error !== undefined && problems.length === 0 && (
           <ErrorNote error={editor.error} title="The change was not saved." />
@@ -56,6 +60,20 @@ export function DraftEditor({ bench: { agent, editor } }: { bench: Workbench }):
       <SaveBar agentId={agent.id} editor={editor} onReview={() => editor.check() && setReviewing(true)} />
       {isReviewing && <Review editor={editor} onClose={() => setReviewing(false)} />}
     </div>
+  );
+}
+
+/** The next step with an agent that was just created. */
+function InNoSpace({ agent }: { agent: Agent }): ReactElement | null {
+  const { data: spaces } = useQuery(agentSpaces(agent.entityId));
+  if (spaces === undefined || spaces.length > 0) return null;
+  return (
+    <p className="text-xs text-quiet">
+      It is in no space yet: here you can talk to it, and others cannot.{' '}
+      <Link to="/agents/$id" params={{ id: agent.id }} search={{}} className="text-accent underline">
+        Add it to a space
+      </Link>
+    </p>
   );
 }
 

@@ -2,7 +2,7 @@ import type { Agent, ConnectionState } from '@lastcall/client';
 import { useRun } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { type ReactElement, type RefObject, useEffect, useRef } from 'react';
+import { type ReactElement, type RefObject, useEffect, useRef, useState } from 'react';
 import { useIsMachine } from '../../../data/definitions.ts';
 import type { DraftTurn } from '../../../data/drafts.ts';
 import { turnsBefore } from '../../../data/drafts.ts';
@@ -59,6 +59,8 @@ function Bench({ agent }: { agent: Agent }): ReactElement {
   const { pane = 'chat' } = search;
   const sendRef = useRef<() => void>(undefined);
   useSendKey(sendRef);
+  const [followed, setFollowed] = useState<LiveTurn>();
+  const live = bench.runId === undefined ? undefined : liveOf(bench.runId, followed);
   return (
     <div className="flex h-full min-h-0 flex-col">
       <nav
@@ -79,11 +81,8 @@ function Bench({ agent }: { agent: Agent }): ReactElement {
           </Link>
         ))}
       </nav>
-      {bench.runId === undefined ? (
-        <Panes bench={bench} pane={pane} live={undefined} sendRef={sendRef} />
-      ) : (
-        <LiveBench bench={bench} runId={bench.runId} pane={pane} sendRef={sendRef} />
-      )}
+      {bench.runId !== undefined && <FollowRun runId={bench.runId} onLive={setFollowed} />}
+      <Panes bench={bench} pane={pane} live={live} sendRef={sendRef} />
     </div>
   );
 }
@@ -110,22 +109,32 @@ interface PanesProps {
   readonly sendRef: RefObject<(() => void) | undefined>;
 }
 
-function LiveBench({ runId, ...rest }: Omit<PanesProps, 'live'> & { runId: string }): ReactElement {
+interface FollowRunProps {
+  readonly runId: string;
+  readonly onLive: (live: LiveTurn) => void;
+}
+
+/** Follows the newest run. It draws nothing, so that fields keep their text and the focus when the first run begins. */
+function FollowRun({ runId, onLive }: FollowRunProps): ReactElement | null {
   const { run, entries, writing, connection, error, cancel } = useRun(runId);
   const task = useTask(runId, run?.id === runId ? run : undefined, entries);
-  const { data: before = [] } = useQuery(turnsBefore(runId));
+  const { data: before } = useQuery(turnsBefore(runId));
   const last = useRef<DraftTurn>(undefined);
   if (task !== undefined) last.current = task;
-  // The turn before stays until the next one is there: nothing jumps.
-  const turn = task ?? last.current;
-  return (
-    <>
-      {(run === undefined || run.status === 'running' || run.status === 'queued') && (
-        <ReportConnection state={connection} />
-      )}
-      <Panes {...rest} live={{ runId, before, turn, isLoaded: task !== undefined, writing, error, cancel }} />
-    </>
-  );
+  useEffect(() => {
+    // The turn before stays until the next one is there: nothing jumps.
+    const turn = task ?? last.current;
+    onLive({ runId, before: before ?? [], turn, isLoaded: task !== undefined, writing, error, cancel });
+  }, [onLive, runId, before, task, writing, error, cancel]);
+  const isOpen = run === undefined || run.status === 'running' || run.status === 'queued';
+  return isOpen ? <ReportConnection state={connection} /> : null;
+}
+
+/** What is known of the newest run. At first, nothing is. */
+function liveOf(runId: string, followed: LiveTurn | undefined): LiveTurn {
+  if (followed !== undefined) return followed.runId === runId ? followed : { ...followed, runId, isLoaded: false };
+  const nothing = { before: [], turn: undefined, isLoaded: false, writing: '', error: undefined };
+  return { runId, ...nothing, cancel: async () => {} };
 }
 
 /** While it is at work, the header tells whether its stream is there. */
