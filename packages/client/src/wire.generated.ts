@@ -490,7 +490,6 @@ export type DraftChanges = {
   readonly limits?: AgentLimits | undefined;
   readonly middleware?: readonly (MiddlewareConfig)[] | undefined;
   readonly jobs?: JobsConfig | undefined;
-  readonly machine?: unknown | undefined;
   readonly [name: string]: unknown;
 };
 

@@ -41,8 +41,8 @@ export type DraftInput =
   | { readonly again: string };
 
 /**
- * Talks to an agent with a configuration that is not saved. Each message is a new conversation with the rules of a fork, which begins with a
- * copy of the one before: so each has its own configuration, nothing that was said earlier changes, and nothing acts outside by itself. All
+ * Talks to an agent with a configuration that is not saved. Each message starts a new conversation with the rules of a fork and a copy of
+ * the previous messages. So each conversation has one configuration, earlier answers never change, and nothing acts outside by itself. All
  * problems are thrown as an ApiError before anything is stored.
  */
 export async function startDraft(tx: Tx, registry: Registry, request: DraftRequest): Promise<StartedFork> {
@@ -134,7 +134,7 @@ async function pastOf(tx: Tx, agent: AgentRow, input: DraftInput): Promise<Past 
   return { threadId, before: Number(last ?? -1) + 1, number: Number(number ?? 0) + 1 };
 }
 
-/** Everything up to the message that began the turn of a run, without what came of it. */
+/** The rows up to the message that began the turn of a run, without the reply. */
 async function pastOfTurn(tx: Tx, agent: AgentRow, runId: string): Promise<Past> {
   const { run, draft } = await draftRun(tx, agent, { field: 'again', runId });
   const { threadId } = run;

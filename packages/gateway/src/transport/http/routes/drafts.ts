@@ -50,9 +50,9 @@ export function draftEndpoints({
     endpoint({
       method: 'post',
       path: '/api/agents/{id}/drafts',
-      summary: 'Talk to an agent with changes that are not saved',
+      summary: 'Send a message to a draft of an agent',
       description:
-        'Starts a run in a new conversation, with the saved configuration and the changes. Calls with effects outside wait for an answer, and nothing reaches spaces, goals, memories or plans. The agent itself is not changed.',
+        'Starts a run in a new conversation, with the saved configuration and changes that are not saved. Calls with effects outside wait for an answer, and nothing reaches spaces, goals, memories or plans. The agent itself is not changed.',
       access: 'key',
       body: newDraftSchema,
       status: 201,

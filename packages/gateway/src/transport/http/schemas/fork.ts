@@ -52,10 +52,13 @@ export const forkSchema: z.ZodType = z
   })
   .meta({ id: 'Fork', description: 'A conversation that continues a run from one of its steps.' });
 
+// A machine is no data, and always refused.
+const { machine: _machine, ...draftFields } = agentConfigJson.properties ?? {};
+
 export const draftChangesSchema: z.ZodType = z.looseObject({}).meta({
   id: 'DraftChanges',
   description: "Fields of the agent's configuration that are not saved. `null` removes a field.",
-  properties: { ...agentConfigJson.properties },
+  properties: draftFields,
 });
 
 export const draftSchema: z.ZodType = z

@@ -12,7 +12,7 @@ const route = getRouteApi('/agents/$id');
 export interface Workbench {
   readonly agent: Agent;
   readonly editor: ConfigEditor;
-  /** The newest run of the conversation. Undefined: nothing was said yet. */
+  /** The newest run of the conversation. Undefined before the first message. */
   readonly runId: string | undefined;
   /** Shows the conversation of another run. */
   show(runId: string | undefined): void;
