@@ -1,10 +1,9 @@
 import type { Answer, Run } from '@lastcall/client';
-import { withVisibleControls } from '@lastcall/client/react';
+import { useShownInput, withVisibleControls } from '@lastcall/client/react';
 import type { CallRow, TimelineRow } from '@lastcall/client/timeline';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, type ReactElement, useMemo, useState } from 'react';
 import { answerInFork } from '../../data/forks.ts';
-import { useShownInput } from '../cards/use-shown-input.ts';
 import { ClosedNote, WholeInput } from '../cards/whole-input.tsx';
 import { useMay } from '../session/session.tsx';
 import { Button } from '../ui/button.tsx';

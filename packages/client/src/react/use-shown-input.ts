@@ -1,6 +1,6 @@
-import type { Card } from '@lastcall/client/react';
 import { useCallback, useId, useMemo, useState } from 'react';
-import { questionOf } from './call-shape.ts';
+import { questionOf } from './answer-shape.ts';
+import type { Card } from './card.ts';
 import { type InputPart, inputParts, isFields, partOf } from './input-parts.ts';
 
 /** The input of a call, and which parts of it the user has opened. */
