@@ -14,8 +14,10 @@ let paid = 0;
 let isDown = false;
 const slow = Promise.withResolvers<string>();
 
+let paused: PromiseWithResolvers<void> | undefined;
+
 /** Answers by its instructions: what is tried is seen in the answer. */
-const model = scriptedModel(({ prompt }) => {
+const scripted = scriptedModel(({ prompt }) => {
   if (isDown) throw new Error('The model is down.');
   const last = prompt.at(-1);
   if (last?.role === 'tool')
@@ -24,6 +26,21 @@ const model = scriptedModel(({ prompt }) => {
   if (said.includes('refund')) return { toolName: 'refund', input: { order: 'A-17', euros: 40 } };
   return { toolName: said.includes('slowly') ? 'wait' : 'find_order', input: { order: 'A-17' } };
 });
+
+/** The same, except that it can stop in the middle of an answer. */
+const model: typeof scripted = {
+  ...scripted,
+  async doStream(request) {
+    const { stream, ...rest } = await scripted.doStream(request);
+    const pausing = new TransformStream({
+      async transform(part, controller) {
+        controller.enqueue(part);
+        if (part.type === 'text-delta') await paused?.promise;
+      },
+    });
+    return { ...rest, stream: stream.pipeThrough(pausing) };
+  },
+};
 
 beforeAll(async () => {
   const inputSchema = z.object({ order: z.string() });
@@ -77,7 +94,14 @@ test('[S25] a new agent opens in its workbench: edit, talk, see the timeline, se
   await page.getByText('Talk to Clerk as you edit it.').waitFor();
   expect(await accessibilityProblems(page)).toEqual([]);
 
+  // The answer appears while it is written.
+  paused = Promise.withResolvers();
   await say(page, 'Where is A-17?');
+  await chat(page).getByText('It was', { exact: true }).waitFor();
+  expect(await chat(page).getByText('The draft is at work.').isVisible()).toBe(true);
+  paused.resolve();
+  paused = undefined;
+  await chat(page).getByText('The draft is at work.').waitFor({ state: 'detached' });
   await chat(page).getByText('It was sent on Monday.').waitFor();
   await chat(page).getByText('v1', { exact: true }).waitFor();
   await timeline(page).getByText('find_order').waitFor();

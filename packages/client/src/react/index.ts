@@ -7,7 +7,7 @@ export { type CardComponents, LastcallProvider, type LastcallProviderProps, useL
 export type { AgentFailure, CardItem, SpaceItem, TextItem } from './space-view.ts';
 export { ToolCard } from './tool-card.ts';
 export { type PendingOptions, type UsedPending, usePending } from './use-pending.ts';
-export { type UsedRun, useRun } from './use-run.ts';
+export { type RunOptions, type UsedRun, useRun } from './use-run.ts';
 export { type ShownInput, useShownInput } from './use-shown-input.ts';
 export { type UsedSpace, useSpace } from './use-space.ts';
 export { withVisibleControls } from './visible-text.ts';

@@ -12,15 +12,20 @@ export interface UsedRun {
   readonly steps: readonly RunStep[];
   /** All entries of the run, in order; `steps` are derived from them. */
   readonly entries: readonly RunEntry[];
-  /** The text that the model is writing. Empty once it is a step, and in runs whose stream has no texts. */
+  /** With `withWriting`: the text that the model is writing. Empty once it is a step, and in runs whose stream has no texts. */
   readonly writing: string;
   readonly connection: ConnectionState;
   readonly error: Error | undefined;
   cancel(): Promise<void>;
 }
 
+export interface RunOptions {
+  /** Follows the text of the model, from the beginning of the run. Default false: only steps and calls. */
+  readonly withWriting?: boolean;
+}
+
 /** A run, live: its steps and calls as they end. For clients with a secret key. */
-export function useRun(id: string): UsedRun {
+export function useRun(id: string, { withWriting = false }: RunOptions = {}): UsedRun {
   const { client } = useLastcall();
   const [run, setRun] = useState<Run>();
   const [entries, setEntries] = useState<readonly RunEntry[]>([]);
@@ -62,6 +67,8 @@ export function useRun(id: string): UsedRun {
       const following = AbortSignal.any([signal, ended.signal]);
       const events = client.runs.stream(id, {
         signal: following,
+        // Without its beginning, a text would be wrong.
+        ...(withWriting ? { after: 0 } : {}),
         hiddenMs: HIDDEN_MS,
         onConnection(state) {
           // From here on, the stream reports every change.
@@ -72,10 +79,10 @@ export function useRun(id: string): UsedRun {
       // Text that is still being written is not in the transcript yet.
       for await (const event of events) {
         if (!event.type.endsWith('delta')) refresh();
-        setWritten((before) => nextWritten(before, event));
+        if (withWriting) setWritten((before) => nextWritten(before, event));
       }
     },
-    [client, id],
+    [client, id, withWriting],
   );
   const cancel = useCallback(async () => setRun(await client.runs.cancel(id)), [client, id]);
   const steps = useMemo(() => toSteps(entries), [entries]);

@@ -116,7 +116,7 @@ interface FollowRunProps {
 
 /** Follows the newest run. It draws nothing, so that fields keep their text and the focus when the first run begins. */
 function FollowRun({ runId, onLive }: FollowRunProps): ReactElement | null {
-  const { run, entries, writing, connection, error, cancel } = useRun(runId);
+  const { run, entries, writing, connection, error, cancel } = useRun(runId, { withWriting: true });
   const task = useTask(runId, run?.id === runId ? run : undefined, entries);
   const { data: before } = useQuery(turnsBefore(runId));
   const last = useRef<DraftTurn>(undefined);
