@@ -154,13 +154,17 @@ async function spendWithinLimits({ db }: Checked): Promise<readonly string[]> {
   const problems: string[] = [];
   for (const { id, spend } of projects) {
     const { perDayTokens = 0 } = fromJson<{ perDayTokens?: number }>(spend ?? '{}');
-    const rows = await db
-      .selectFrom('usage')
-      .innerJoin('agents', 'agents.id', 'usage.agent_id')
-      .select(['input_tokens', 'output_tokens'])
-      .where('agents.project_id', '=', id)
-      .execute();
-    const spent = rows.reduce((sum, { input_tokens, output_tokens }) => sum + input_tokens + output_tokens, 0);
+    const rows = await Promise.all(
+      (['usage', 'usage_requests'] as const).map((table) =>
+        db
+          .selectFrom(table)
+          .innerJoin('agents', 'agents.id', `${table}.agent_id`)
+          .select(['input_tokens', 'output_tokens'])
+          .where('agents.project_id', '=', id)
+          .execute(),
+      ),
+    );
+    const spent = rows.flat().reduce((sum, { input_tokens, output_tokens }) => sum + input_tokens + output_tokens, 0);
     if (spent >= perDayTokens + TOKENS_OF_A_REQUEST)
       problems.push(`${id} may spend ${perDayTokens}, and spent ${spent}.`);
   }
