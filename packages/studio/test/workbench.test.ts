@@ -117,7 +117,7 @@ test('[S25] a new agent opens in its workbench: edit, talk, see the timeline, se
   await diff.locator('ins').waitFor();
   expect(await diff.locator('ins').textContent()).toContain('On Monday.');
   expect(await diff.locator('del').textContent()).toContain('It was sent on Monday.');
-  for (const row of ['Calls find_order find_order', /^Tokens \d+ \d+$/, /^Time .+ms .+ms$/])
+  for (const row of ['Calls find_order find_order', /^Tokens \d+ \d+$/, /^Time .+s .+s$/])
     await compared.getByRole('row', { name: row }).waitFor();
   expect(await instructions.evaluate((field) => field === document.activeElement)).toBe(true);
 
