@@ -460,6 +460,39 @@ export type Display = {
   readonly [name: string]: unknown;
 };
 
+/** How a run of a draft differs from those of the saved agent. */
+export type Draft = {
+  readonly changes: DraftChanges;
+  /** The run before it in the conversation. */
+  readonly after?: string | undefined;
+  /** The run whose message it answers again. */
+  readonly again?: string | undefined;
+};
+
+/** Fields of the agent's configuration that are not saved. `null` removes a field. */
+export type DraftChanges = {
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly definition?: string | undefined;
+  readonly model?: string | readonly (string)[] | undefined;
+  readonly instructions?: string | undefined;
+  readonly tools?: readonly (string | ToolConfig)[] | undefined;
+  readonly mcp?: {
+    readonly servers?: readonly (McpServerConfig)[] | undefined;
+  } | undefined;
+  readonly mcpServers?: readonly (McpServerConfig)[] | undefined;
+  readonly replies?: "text" | "tools" | undefined;
+  /** The groups of built-in tools that the agent has. Default: all. */
+  readonly builtIns?: readonly ("messages" | "goals" | "memories" | "plans" | "outputs")[] | undefined;
+  readonly settings?: ModelSettings | undefined;
+  readonly batch?: BatchConfig | undefined;
+  readonly terminating?: TerminatingContract | undefined;
+  readonly limits?: AgentLimits | undefined;
+  readonly middleware?: readonly (MiddlewareConfig)[] | undefined;
+  readonly jobs?: JobsConfig | undefined;
+  readonly [name: string]: unknown;
+};
+
 export type Entity = {
   readonly id: string;
   readonly kind: "human" | "agent" | "service";
@@ -1483,6 +1516,8 @@ export type Run = {
   readonly cost?: number | undefined;
   /** Set for a run of a fork. Absent in lists. */
   readonly fork?: ForkedFrom | undefined;
+  /** Set for a run of a draft. Absent in lists. */
+  readonly draft?: Draft | undefined;
   readonly cancelRequestedAt?: number | undefined;
   readonly createdAt: number;
   readonly endedAt?: number | undefined;
@@ -2506,6 +2541,23 @@ export interface Operations {
     answer: string;
   }>;
   'GET /api/agents/{id}/consciousness': Operation<{ params: { id: string }; answer: AgentTranscript }>;
+  'POST /api/agents/{id}/drafts': Operation<{
+    params: { id: string };
+    body: {
+      /** Default: none. */
+      readonly changes?: DraftChanges | undefined;
+      /** What a person says to the draft. */
+      readonly message?: string | undefined;
+      /** With `message`: a run of a draft of this agent whose conversation goes on. Default: a new one. */
+      readonly after?: string | undefined;
+      /** In place of `message`: a run of a draft of this agent whose message is answered again. */
+      readonly again?: string | undefined;
+    };
+    answer: {
+      readonly runId: string;
+      readonly contextId: string;
+    };
+  }>;
   'POST /api/agents/{id}/events': Operation<{
     params: { id: string };
     body: {

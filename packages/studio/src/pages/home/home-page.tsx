@@ -1,5 +1,5 @@
 import type { PendingCall, Run } from '@lastcall/client';
-import { withVisibleControls } from '@lastcall/client/react';
+import { questionOf, withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, Navigate } from '@tanstack/react-router';
 import type { ReactElement, ReactNode } from 'react';
@@ -7,7 +7,7 @@ import { home } from '../../data/home.ts';
 import { lastSpace } from '../../data/last-space.ts';
 import { pendingCalls } from '../../data/pending.ts';
 import { agentNames } from '../../data/runs.ts';
-import { inWords, questionOf } from '../../parts/cards/call-shape.ts';
+import { inWords } from '../../parts/cards/call-shape.ts';
 import { TimeLeft } from '../../parts/cards/time-left.tsx';
 import { RetryRun } from '../../parts/run/retry-run.tsx';
 import { RunName, RunTrigger } from '../../parts/run/run-summary.tsx';

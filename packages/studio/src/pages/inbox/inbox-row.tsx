@@ -1,11 +1,11 @@
 import type { PendingCall } from '@lastcall/client';
-import { withVisibleControls } from '@lastcall/client/react';
+import { questionOf, withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import { ChevronRight } from 'lucide-react';
 import { type ReactElement, useId } from 'react';
 import type { InboxShow } from '../../data/search.ts';
 import { spaceById, spaceMembers } from '../../data/spaces.ts';
-import { answerInWords, inWords, questionOf } from '../../parts/cards/call-shape.ts';
+import { answerInWords, inWords } from '../../parts/cards/call-shape.ts';
 import { wantedInWords } from '../../parts/cards/card-of-call.ts';
 import { TimeLeft } from '../../parts/cards/time-left.tsx';
 import { Time } from '../../parts/ui/time.tsx';

@@ -4,6 +4,7 @@ import type { CallRow, StepRow } from '@lastcall/client/timeline';
 import { ArrowLeft, X } from 'lucide-react';
 import type { ReactElement, ReactNode } from 'react';
 import { changesInWords, codeOf, originInWords } from '../../parts/run/call-words.ts';
+import type { RunState } from '../../parts/run/timeline/run-state.ts';
 import { OutcomeMark } from '../../parts/ui/outcome.tsx';
 import { Tabs } from '../../parts/ui/tabs.tsx';
 import { duration } from '../../parts/ui/time.tsx';
@@ -16,7 +17,6 @@ import { ReceiptTab } from './receipt-tab.tsx';
 import { RequestTab } from './request-tab.tsx';
 import { StateLink } from './state-link.tsx';
 import { StepTab } from './step-tab.tsx';
-import type { RunState } from './use-run-state.ts';
 
 interface PanelProps {
   readonly state: RunState;

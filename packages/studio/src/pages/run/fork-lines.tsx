@@ -9,9 +9,22 @@ import { Time } from '../../parts/ui/time.tsx';
 /** What a run was forked from, and the forks that it has. */
 export function ForkLines({ run }: { run: Run }): ReactElement | null {
   const { data: forks = [] } = useQuery(forksOf(run.id));
-  if (run.fork === undefined && forks.length === 0) return null;
+  if (run.fork === undefined && run.draft === undefined && forks.length === 0) return null;
   return (
     <div className="flex flex-col gap-1 text-sm">
+      {run.draft !== undefined && (
+        <p>
+          A run of a draft, which no space sees.{' '}
+          <Link
+            to="/agents/$id"
+            params={{ id: run.agentId }}
+            search={{ tab: 'workbench', run: run.id }}
+            className="text-accent underline"
+          >
+            Open it in the workbench
+          </Link>
+        </p>
+      )}
       {run.fork !== undefined && <ForkedFromLine run={run} fork={run.fork} />}
       {forks.length > 0 && (
         <details>

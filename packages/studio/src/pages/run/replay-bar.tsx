@@ -1,10 +1,10 @@
 import { ChevronFirst, ChevronLast, ChevronLeft, ChevronRight, X } from 'lucide-react';
 import type { ReactElement, ReactNode } from 'react';
 import { useKeys } from '../../parts/keyboard/keys.tsx';
+import type { RunState } from '../../parts/run/timeline/run-state.ts';
 import { Button } from '../../parts/ui/button.tsx';
 import { duration } from '../../parts/ui/time.tsx';
 import { type Moment, momentInWords } from './moments.ts';
-import type { RunState } from './use-run-state.ts';
 
 interface ReplayBarProps {
   readonly state: RunState;

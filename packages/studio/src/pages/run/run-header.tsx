@@ -9,6 +9,7 @@ import { gatewayStatus } from '../../data/status.ts';
 import { costInWords, workerName } from '../../parts/run/call-words.ts';
 import { StatusMark } from '../../parts/run/status-mark.tsx';
 import { defaultOf, statusInWords } from '../../parts/run/stop-sentence.ts';
+import { ExactTime } from '../../parts/run/timeline/exact-time.tsx';
 import { addUsage, tokensInWords, usageTitle } from '../../parts/run/usage-words.ts';
 import { useMay } from '../../parts/session/session.tsx';
 import { Button, buttonClass } from '../../parts/ui/button.tsx';
@@ -18,7 +19,6 @@ import { duration, useNow } from '../../parts/ui/time.tsx';
 import { CaseButton } from './case-dialog.tsx';
 import { ComparePicker } from './compare-picker.tsx';
 import { contextOf } from './context-of.ts';
-import { ExactTime } from './exact-time.tsx';
 import { ForkLines } from './fork-lines.tsx';
 import { askedInWords, taskInWords } from './task-words.ts';
 

@@ -1,9 +1,9 @@
 import type { Run } from '@lastcall/client';
 import type { TimelineRow } from '@lastcall/client/timeline';
 import type { ReactElement } from 'react';
+import type { RunState } from '../../parts/run/timeline/run-state.ts';
 import { RequestTab } from './request-tab.tsx';
 import { choiceClass, StateLink } from './state-link.tsx';
-import type { RunState } from './use-run-state.ts';
 
 interface SeenViewProps {
   readonly state: RunState;

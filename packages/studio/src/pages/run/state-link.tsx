@@ -1,5 +1,6 @@
-import type { MouseEvent, ReactElement, ReactNode } from 'react';
-import type { RunChange, RunState } from './use-run-state.ts';
+import type { ReactElement, ReactNode } from 'react';
+import type { RunChange, RunState } from '../../parts/run/timeline/run-state.ts';
+import { followInPage } from '../../parts/ui/follow-in-page.ts';
 
 interface StateLinkProps {
   readonly state: RunState;
@@ -30,13 +31,6 @@ export function StateLink({
       {children}
     </a>
   );
-}
-
-/** With a modifier the browser opens the link elsewhere, as people expect. */
-export function followInPage(event: MouseEvent, follow: () => void): void {
-  if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey || event.button !== 0) return;
-  event.preventDefault();
-  follow();
 }
 
 /** The class of a link in a group of choices; the chosen one is raised. */

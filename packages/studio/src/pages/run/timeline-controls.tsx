@@ -2,9 +2,9 @@ import type { TimelineRow } from '@lastcall/client/timeline';
 import { Search } from 'lucide-react';
 import { type ReactElement, useEffect, useRef } from 'react';
 import { useKeys } from '../../parts/keyboard/keys.tsx';
+import type { RunState } from '../../parts/run/timeline/run-state.ts';
 import { countsOf, ONLY, type Only } from './row-filter.ts';
 import { choiceClass, StateLink } from './state-link.tsx';
-import type { RunState } from './use-run-state.ts';
 
 interface ControlsProps {
   readonly state: RunState;

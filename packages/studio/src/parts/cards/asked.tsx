@@ -1,7 +1,6 @@
-import type { Card } from '@lastcall/client/react';
+import type { Card, ShownInput } from '@lastcall/client/react';
 import type { ReactElement } from 'react';
 import { SafeText } from '../text/safe-text.tsx';
-import type { ShownInput } from './use-shown-input.ts';
 import { Part, WholeInput } from './whole-input.tsx';
 
 /** What the agent asks: its question as text, and the rest of the input. */

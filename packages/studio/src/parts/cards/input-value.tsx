@@ -1,6 +1,9 @@
 import { withVisibleControls } from '@lastcall/client/react';
 import type { ReactElement } from 'react';
-import { isFields, MAX_DEPTH } from './input-parts.ts';
+import { isFields } from './is-fields.ts';
+
+/** Values nested deeper than this are shown as JSON. */
+const MAX_DEPTH = 6;
 
 /** A whole value of an input: texts with their line breaks, lists with all their items, fields by name. */
 export function InputValue({ value, depth = 0 }: { value: unknown; depth?: number }): ReactElement {

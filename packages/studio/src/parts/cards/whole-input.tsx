@@ -1,9 +1,8 @@
-import { withVisibleControls } from '@lastcall/client/react';
+import { type InputPart, type ShownInput, withVisibleControls } from '@lastcall/client/react';
 import { type ReactElement, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import { Button } from '../ui/button.tsx';
-import { type InputPart, isFields } from './input-parts.ts';
 import { InputValue } from './input-value.tsx';
-import type { ShownInput } from './use-shown-input.ts';
+import { isFields } from './is-fields.ts';
 
 /** Every field of an input by its label. Long fields are closed until the user opens them; nothing is truncated. */
 export function WholeInput({ shown }: { shown: ShownInput }): ReactElement {

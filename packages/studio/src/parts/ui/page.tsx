@@ -7,11 +7,13 @@ interface PageProps {
   readonly aside?: ReactNode;
   /** Under the heading, e.g. tabs or filters. */
   readonly below?: ReactNode;
+  /** The content fills the rest of the window, and scrolls by itself. */
+  readonly isFilled?: boolean;
   readonly children: ReactNode;
 }
 
 /** A page with a heading, which scrolls by itself. */
-export function Page({ title, aside, below, children }: PageProps): ReactElement {
+export function Page({ title, aside, below, isFilled = false, children }: PageProps): ReactElement {
   useTitle(title);
   return (
     <div className="flex h-full min-h-0 flex-col">
@@ -24,9 +26,13 @@ export function Page({ title, aside, below, children }: PageProps): ReactElement
         </div>
         {below}
       </header>
-      <div className="min-h-0 flex-1 overflow-y-auto p-4">
-        <div className="mx-auto flex max-w-5xl flex-col gap-4">{children}</div>
-      </div>
+      {isFilled ? (
+        <div className="min-h-0 flex-1">{children}</div>
+      ) : (
+        <div className="min-h-0 flex-1 overflow-y-auto p-4">
+          <div className="mx-auto flex max-w-5xl flex-col gap-4">{children}</div>
+        </div>
+      )}
     </div>
   );
 }

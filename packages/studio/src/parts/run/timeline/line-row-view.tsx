@@ -16,15 +16,15 @@ import {
   Undo2,
 } from 'lucide-react';
 import type { ReactElement } from 'react';
-import { originInWords } from '../../parts/run/call-words.ts';
-import { StatusMark } from '../../parts/run/status-mark.tsx';
-import { tokensInWords } from '../../parts/run/usage-words.ts';
-import { waitLineInWords } from '../../parts/run/wait-words.ts';
-import { duration, useNow } from '../../parts/ui/time.tsx';
+import { followInPage } from '../../ui/follow-in-page.ts';
+import { duration, useNow } from '../../ui/time.tsx';
+import { originInWords } from '../call-words.ts';
+import { StatusMark } from '../status-mark.tsx';
+import { tokensInWords } from '../usage-words.ts';
+import { waitLineInWords } from '../wait-words.ts';
 import { ExactTime } from './exact-time.tsx';
 import { firstLineOf, lineInWords } from './line-words.ts';
 import { rowClass } from './row-class.ts';
-import { followInPage } from './state-link.tsx';
 import { TimeBar } from './time-bar.tsx';
 import type { TimeScale } from './time-scale.ts';
 

@@ -1,7 +1,7 @@
 import type { StoryWait } from '@lastcall/client';
 import type { CallStatus, LostAttempt } from '@lastcall/client/timeline';
 import type { CSSProperties, ReactElement } from 'react';
-import { duration } from '../../parts/ui/time.tsx';
+import { duration } from '../../ui/time.tsx';
 import type { Span, TimeScale } from './time-scale.ts';
 
 interface TimeBarProps {
