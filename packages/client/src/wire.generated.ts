@@ -1817,7 +1817,7 @@ export type SpendLimits = {
   readonly currency?: string | undefined;
 };
 
-/** `agentLimits`, `definitions`, `counts` and `canCrash` are for keys and sessions that may read. `gatewayId`, `store` and `problems` are for those of all projects, or of the project `default`. */
+/** `agentLimits`, `currency`, `definitions`, `counts` and `canCrash` are for keys and sessions that may read. `gatewayId`, `store` and `problems` are for those of all projects, or of the project `default`. */
 export type Status = {
   readonly version: string;
   /** The model of agents that name none. */
@@ -1854,6 +1854,8 @@ export type Status = {
     readonly maxFiles: number;
     readonly spend: SpendLimits;
   } | undefined;
+  /** The currency of all costs: that of the configured prices. */
+  readonly currency?: string | undefined;
   /** The definitions that agents may name, and whether each is a machine. */
   readonly definitions?: readonly ({
     readonly name: string;

@@ -282,6 +282,7 @@ async function start(starting: Starting): Promise<Running> {
         problems: () => models.problems(config.agents.map(({ model }) => model)),
         models: () => listModels(models, Object.keys(config.models)),
         agentLimits: resolveAgentLimits(config.limits.agent, services.limits),
+        currency: config.currency,
         definitions: Object.values(config.definitions).map(({ name, machine }) => ({
           name,
           machine: machine !== undefined,

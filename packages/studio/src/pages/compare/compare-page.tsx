@@ -73,7 +73,7 @@ function Comparison({ runs, aligned }: { runs: readonly [Run, Run]; aligned: rea
         <label className="inline-flex items-center gap-1.5 text-quiet">
           <input
             type="checkbox"
-            className="accent-accent"
+            className="accent-text"
             checked={onlyDifferent}
             onChange={({ target }) => setOnlyDifferent(target.checked)}
           />
@@ -113,7 +113,7 @@ function RunSummary({ run }: { run: Run }): ReactElement {
       className="flex min-w-0 flex-col gap-1 rounded-card border border-line bg-surface p-3"
     >
       <h2 className="flex flex-wrap items-center gap-x-2 font-semibold">
-        <Link to="/runs/$id" params={{ id: run.id }} search={{}} className="text-accent hover:underline">
+        <Link to="/runs/$id" params={{ id: run.id }} search={{}} className="link">
           Run {run.number}
         </Link>
         <bdi className="font-normal">{withVisibleControls(names?.get(run.agentId) ?? 'a deleted agent')}</bdi>
@@ -150,8 +150,8 @@ const KINDS: Readonly<
 > = {
   same: { word: 'same', icon: Equal, colour: 'text-quiet' },
   changed: { word: 'changed', icon: EqualNot, colour: 'text-wait' },
-  left: { word: 'only left', icon: ArrowLeft, colour: 'text-accent' },
-  right: { word: 'only right', icon: ArrowRight, colour: 'text-accent' },
+  left: { word: 'only left', icon: ArrowLeft, colour: 'text-text' },
+  right: { word: 'only right', icon: ArrowRight, colour: 'text-text' },
 };
 
 function AlignedRow({ aligned }: { aligned: Aligned }): ReactElement {
@@ -226,7 +226,7 @@ function Difference({ aligned }: { aligned: Aligned }): ReactElement {
         {[left, right].map(
           (call, index) =>
             call !== undefined && (
-              <Link key={call.callId} to="/calls/$id" params={{ id: call.callId }} className="text-accent underline">
+              <Link key={call.callId} to="/calls/$id" params={{ id: call.callId }} className="link">
                 {index === 0 ? 'Open the left call' : 'Open the right call'}
               </Link>
             ),

@@ -17,7 +17,10 @@ export function ForkWaits({ run, rows }: { run: Run; rows: readonly TimelineRow[
   const waiting = rows.filter((row): row is CallRow => row.kind === 'call' && row.outcome === 'waiting');
   if (run.fork === undefined || waiting.length === 0 || !mayWrite) return null;
   return (
-    <ul aria-label="Calls that wait for you" className="flex flex-col gap-2 border-b border-line bg-surface px-4 py-2">
+    <ul
+      aria-label="Calls that wait for you"
+      className="flex flex-col gap-2 border-b border-line bg-surface px-4 wide:px-6 py-2"
+    >
       {waiting.map((call) => (
         <WaitingCall key={call.callId} run={run} call={call} />
       ))}

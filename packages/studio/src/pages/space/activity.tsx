@@ -27,7 +27,7 @@ export function RunOf({ runId }: { runId: string | undefined }): ReactElement | 
   const mayRead = useMay('read');
   if (runId === undefined || !mayRead) return null;
   return (
-    <Link to="/runs/$id" params={{ id: runId }} className="inline-flex min-h-6 items-center text-accent underline">
+    <Link to="/runs/$id" params={{ id: runId }} className="inline-flex min-h-6 items-center link">
       run
     </Link>
   );

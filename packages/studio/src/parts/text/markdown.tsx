@@ -90,7 +90,7 @@ function Block({ token, depth }: { token: Token; depth: number }): ReactNode {
 }
 
 /** By level. Deeper ones are as large as the text. */
-const HEADING: Readonly<Record<number, string>> = { 1: 'text-xl', 2: 'text-lg' };
+const HEADING: Readonly<Record<number, string>> = { 1: 'text-xl', 2: 'text-lg', 3: 'text-lg' };
 
 function CodeBlock({ text }: { text: string }): ReactElement {
   return (
@@ -183,7 +183,7 @@ function SafeLink({ href, children }: { href: string; children: ReactNode }): Re
   const host = target.protocol === 'mailto:' ? target.pathname : target.host;
   return (
     <>
-      <a href={target.href} target="_blank" rel="noopener noreferrer nofollow" className="text-accent underline">
+      <a href={target.href} target="_blank" rel="noopener noreferrer nofollow" className="link">
         {children}
       </a>
       {children === host ? null : <span className="text-xs text-quiet"> ({host})</span>}

@@ -64,8 +64,8 @@ function AskBeforeLeaving({ isChanged }: { isChanged: boolean }): ReactElement |
 
 function FromFile(): ReactElement {
   return (
-    <div className="flex gap-2 rounded border border-line bg-wait-soft p-3">
-      <FileCog size={16} aria-hidden className="mt-0.5 shrink-0 text-wait" />
+    <div className="flex gap-2 rounded border border-line bg-surface p-3">
+      <FileCog size={16} aria-hidden className="mt-0.5 shrink-0 text-quiet" />
       <p>
         This agent comes from the configuration file. At its next start the gateway resets it to the file: change it
         there too.
