@@ -1017,6 +1017,8 @@ export type Member = {
   readonly displayName: string;
   readonly role: string;
   readonly joinedAt: number;
+  /** The run in which an agent is at work here, as in `agent.active`. */
+  readonly activeRunId?: string | undefined;
   /** The last failure of an agent here, as in `agent.failed`. Absent once the agent has written here, or its work is done or has been started again. */
   readonly failure?: {
     readonly runId: string;

@@ -3,8 +3,8 @@ import { runTurn, type ToolSet } from '@lastcall/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ToolResultEvent, ToolResultOutcome } from '../../src/domain/inbox/inbox-event.ts';
+import { CONFESSION } from '../../src/models/rehearsal/confession.ts';
 import { rehearsalModel } from '../../src/models/rehearsal/rehearsal-model.ts';
-import { CONFESSION } from '../../src/models/rehearsal/script.ts';
 import { waitingEvents } from '../inbox-render/hostile-events.ts';
 import { callsOf, runTurnLoop, saidOf, says, TOOLS } from './rehearsal-stage.ts';
 

@@ -18,9 +18,10 @@ import { lazy, type ReactElement, Suspense, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { pendingCalls } from '../data/pending.ts';
 import { spaceList } from '../data/spaces.ts';
+import { gatewayStatus } from '../data/status.ts';
 import { ShortcutHelp, useKeys } from '../parts/keyboard/keys.tsx';
 import { ConnectionBadge } from '../parts/session/connection.tsx';
-import { useSession } from '../parts/session/session.tsx';
+import { useMay, useSession } from '../parts/session/session.tsx';
 import { Avatar } from '../parts/ui/avatar.tsx';
 import { Mark } from '../parts/ui/mark.tsx';
 import { ModelBadge } from './model-badge.tsx';
@@ -29,6 +30,8 @@ import { useWaitingNotifications } from './use-waiting-notifications.ts';
 
 /** It searches pages, spaces, agents, runs and tools, and runs commands. It is loaded when the user opens it first. */
 const PaletteDialog = lazy(async () => ({ default: (await import('./palette-dialog.tsx')).PaletteDialog }));
+
+const DemoTour = lazy(async () => ({ default: (await import('./demo-tour.tsx')).DemoTour }));
 
 /** Rail and header around every page. On a narrow screen the rail is a bar at the bottom. */
 export function AppFrame(): ReactElement {
@@ -46,6 +49,7 @@ export function AppFrame(): ReactElement {
       <Rail />
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
         <TopBar onSearch={openPalette} />
+        <Tour />
         <main id="page" tabIndex={-1} className="min-h-0 flex-1 outline-none">
           <Outlet />
         </main>
@@ -57,6 +61,17 @@ export function AppFrame(): ReactElement {
       )}
       <ShortcutHelp />
     </div>
+  );
+}
+
+function Tour(): ReactElement | null {
+  const { data } = useQuery(gatewayStatus);
+  const mayCrash = useMay('admin');
+  if (data?.canCrash !== true || !mayCrash) return null;
+  return (
+    <Suspense>
+      <DemoTour />
+    </Suspense>
   );
 }
 

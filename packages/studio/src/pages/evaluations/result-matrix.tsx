@@ -33,7 +33,7 @@ export function ResultMatrix({ evaluationId, versions }: ResultMatrixProps): Rea
           <caption className="sr-only">The score of each case in each version</caption>
           <thead className="text-xs text-quiet">
             <tr>
-              <th scope="col" className="px-2 py-1 font-medium">
+              <th scope="col" className="py-1 pr-2 font-medium">
                 Case
               </th>
               {versions.map(({ id, version }) => (

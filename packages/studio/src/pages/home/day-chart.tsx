@@ -16,12 +16,8 @@ export function DayChart({ figure, days }: { figure: Figure; days: readonly Home
     <figure aria-label={figure.title} className="flex min-w-0 flex-col gap-1">
       <figcaption className="text-sm text-quiet">{figure.title}</figcaption>
       <p className="text-2xl font-semibold">{value === undefined ? 'none' : figure.inWords(value, today)}</p>
-      {usual !== undefined && (
-        <>
-          <p className="text-xs text-quiet">usually {figure.inWords(usual, today)}</p>
-          <Bars figure={figure} days={days} />
-        </>
-      )}
+      {usual !== undefined && <p className="text-xs text-quiet">usually {figure.inWords(usual, today)}</p>}
+      <Bars figure={figure} days={days} />
       <table className="sr-only">
         <caption>{figure.title} by day</caption>
         <tbody>

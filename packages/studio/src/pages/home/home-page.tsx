@@ -58,7 +58,17 @@ function Overview(): ReactElement | null {
       </div>
       <div className="flex min-w-0 flex-col gap-4">
         <Section title="At work" aside={<More to="running" />}>
-          <Entries label="Runs at work" empty="No agent is at work.">
+          <Entries
+            label="Runs at work"
+            empty={
+              <>
+                No agent is at work.{' '}
+                <Link to="/spaces" className="link">
+                  Write to one
+                </Link>
+              </>
+            }
+          >
             {atWork.map((run) => (
               <RunEntry key={run.id} run={run}>
                 <Lasting since={run.createdAt} />
@@ -93,7 +103,7 @@ function Entries({
   children,
 }: {
   label: string;
-  empty: string;
+  empty: ReactNode;
   children: readonly ReactNode[];
 }): ReactElement {
   if (children.length === 0) return <p className="text-quiet">{empty}</p>;

@@ -50,7 +50,7 @@ function whatHappens(agents: readonly string[]): string {
 }
 
 /** The suggestions from the space's configuration. */
-function suggestionsOf({ metadata }: Pick<Space, 'metadata'>): readonly string[] {
+export function suggestionsOf({ metadata }: Pick<Space, 'metadata'>): readonly string[] {
   const { suggestions } = metadata;
   return Array.isArray(suggestions) ? suggestions.filter((one) => typeof one === 'string').slice(0, 5) : [];
 }
