@@ -66,7 +66,7 @@ async function pagesWithContent({ gateway: { api } }: Studio): Promise<readonly 
     {
       name: 'compare',
       path: `/runs/${failed?.id}/compare/${other?.id}`,
-      heading: /^Run \d+ and run \d+/,
+      heading: /^Compare “Ada: /,
       text: 'import_receipts',
     },
     { name: 'agents', path: '/agents', heading: 'Agents', text: 'Concierge' },

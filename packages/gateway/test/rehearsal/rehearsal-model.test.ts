@@ -35,6 +35,18 @@ describe('a rehearsed run', () => {
     expect(result.response).toContain(CONFESSION);
   });
 
+  test('it says once in a conversation that it is a rehearsal', async () => {
+    const first = await runTurn({ model: rehearsalModel(), tools: { fetchWeather }, prompt: 'Weather in Tokyo?' });
+    const second = await runTurn({
+      model: rehearsalModel(),
+      tools: { fetchWeather },
+      transcript: first.transcript,
+      prompt: 'Weather in Oslo?',
+    });
+    expect(first.response).toBe(`${CONFESSION} I called fetchWeather, and it says: Rain in Tokyo`);
+    expect(second.response).toBe('I called fetchWeather, and it says: Rain in Oslo');
+  });
+
   test('the active space is not entered again', async () => {
     const result = await runTurnLoop([says('Weather in Tokyo?')], { tools: hotel, activeSpaceId: 's1' });
     expect(result.settlements.map(({ toolName }) => toolName)).toEqual(['fetchWeather', 'send_message']);

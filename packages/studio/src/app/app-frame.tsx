@@ -49,7 +49,6 @@ export function AppFrame(): ReactElement {
       <Rail />
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
         <TopBar onSearch={openPalette} />
-        <Tour />
         <main id="page" tabIndex={-1} className="min-h-0 flex-1 outline-none">
           <Outlet />
         </main>
@@ -99,6 +98,7 @@ function TopBar({ onSearch }: { onSearch: () => void }): ReactElement {
       <ModelBadge />
       <ConnectionBadge />
       <ProjectPicker />
+      <Tour />
       <span className="ml-auto inline-flex min-w-0 items-center gap-1.5">
         <Avatar size="small" name={name} kind="human" />
         <bdi className="truncate">{withVisibleControls(name)}</bdi>

@@ -20,9 +20,8 @@ export function DemoTour(): ReactElement | null {
   return (
     <nav
       aria-label="Tour of the demo"
-      className="flex min-h-10 items-center gap-2 overflow-x-auto border-b border-line bg-raised px-4 text-sm wide:px-6"
+      className="flex min-w-0 items-center gap-1 overflow-x-auto text-text max-wide:order-last max-wide:w-full"
     >
-      <span className="shrink-0 font-medium">See it in two minutes</span>
       <ol className="flex gap-1">
         {steps.map(({ word, icon: Icon, run }, index) => (
           <li key={word}>
@@ -31,7 +30,7 @@ export function DemoTour(): ReactElement | null {
               disabled={isPending}
               aria-busy={isPending && variables === run}
               onClick={() => mutate(run)}
-              className="inline-flex min-h-7 items-center gap-1.5 rounded-full px-3 whitespace-nowrap hover:bg-selected disabled:text-quiet pointer-coarse:min-h-11"
+              className="inline-flex min-h-7 items-center gap-1.5 rounded-full px-2 whitespace-nowrap hover:bg-selected disabled:text-quiet pointer-coarse:min-h-11"
             >
               <Icon size={16} aria-hidden /> {index + 1}. {word}
             </button>
@@ -47,7 +46,7 @@ export function DemoTour(): ReactElement | null {
         type="button"
         aria-label="Close the tour"
         onClick={close}
-        className="ml-auto inline-flex size-7 shrink-0 items-center justify-center rounded hover:bg-selected"
+        className="inline-flex size-7 shrink-0 items-center justify-center rounded hover:bg-selected"
       >
         <X size={16} aria-hidden />
       </button>

@@ -25,7 +25,8 @@ function slowly(
   return new TransformStream({
     async transform(part, controller) {
       const ms = part.type === 'stream-start' ? FIRST_MS : part.type.endsWith('-delta') ? PIECE_MS : 0;
-      if (ms > 0) await sleep(ms, undefined, signal === undefined ? {} : { signal });
+      if (ms > 0) await sleep(ms);
+      signal?.throwIfAborted();
       controller.enqueue(part);
     },
   });

@@ -41,13 +41,20 @@ export function ComparePage(): ReactElement {
   );
   const runs = left.data && right.data && ([left.data.run, right.data.run] as const);
   return (
-    <Page title={runs === undefined ? 'Compare' : `Run ${runs[0].number} and run ${runs[1].number}`}>
+    <Page title={runs === undefined ? 'Compare' : titleOf(runs)}>
       {error !== null && <ErrorNote error={error} title="These runs cannot be compared." />}
       {others.length > 1 && <RunsTable ids={[id, ...others]} chosen={rightId} onChoose={setChosen} />}
       {runs !== undefined && <Comparison runs={runs} aligned={aligned} />}
       {left.data !== undefined && right.data !== undefined && <RequestsDiff left={left.data} right={right.data} />}
     </Page>
   );
+}
+
+function titleOf([left, right]: readonly [Run, Run]): string {
+  const words = `Compare “${triggerInWords(left.trigger)}”`;
+  if (right.fork?.runId === left.id) return `${words} with its fork`;
+  if (right.retryOf === left.id) return `${words} with its next attempt`;
+  return `${words} with “${triggerInWords(right.trigger)}”`;
 }
 
 /** The address of a page has room for this many ids. */
@@ -82,7 +89,11 @@ function Comparison({ runs, aligned }: { runs: readonly [Run, Run]; aligned: rea
       </p>
       <ol aria-label="Calls of both runs" className="flex flex-col rounded-card border border-line bg-surface">
         {shown.map((one) => (
-          <AlignedRow key={keyOf(one)} aligned={one} />
+          <AlignedRow
+            key={keyOf(one)}
+            aligned={one}
+            isOpenAtFirst={one.kind === 'changed' && different.length <= MOST_OPEN}
+          />
         ))}
       </ol>
     </>
@@ -154,14 +165,17 @@ const KINDS: Readonly<
   right: { word: 'only right', icon: ArrowRight, colour: 'text-text' },
 };
 
-function AlignedRow({ aligned }: { aligned: Aligned }): ReactElement {
-  const [isOpen, setOpen] = useState(false);
+/** If no more than this many calls differ, what differs is shown at once. */
+const MOST_OPEN = 3;
+
+function AlignedRow({ aligned, isOpenAtFirst }: { aligned: Aligned; isOpenAtFirst: boolean }): ReactElement {
+  const [isOpen, setOpen] = useState(isOpenAtFirst);
   const { word, icon: Icon, colour } = KINDS[aligned.kind];
   const call = aligned.kind === 'right' ? aligned.right : aligned.left;
   const what = aligned.kind === 'changed' ? `: ${aligned.what.join(', ')}` : '';
   return (
     <li className="border-b border-line last:border-b-0">
-      <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
         <summary className="grid min-h-9 grid-cols-[minmax(0,1fr)_auto] items-center gap-x-3 px-3 py-1 text-sm hover:bg-raised wide:grid-cols-[11rem_minmax(0,1fr)_10rem_10rem]">
           <span className={`inline-flex items-center gap-1 max-wide:col-start-1 max-wide:row-start-1 ${colour}`}>
             <Icon size={16} aria-hidden className="shrink-0" /> {word}

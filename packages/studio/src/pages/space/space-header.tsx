@@ -17,7 +17,7 @@ export function SpaceHeader({ space, activity, members, hasMembers, onMembers }:
   return (
     <header className={headerClass}>
       <div className="column-talk flex flex-wrap items-center gap-x-4 gap-y-1">
-        <div className="mr-auto min-w-0">
+        <div className="min-w-0 flex-1 basis-40">
           <h1 className={`truncate ${headingClass}`}>
             <bdi>{withVisibleControls(space.name)}</bdi>
           </h1>

@@ -80,7 +80,9 @@ function Gist({ call, state }: Pick<CardProps, 'call' | 'state'>): ReactElement 
       </span>
     );
   if (state.status === 'error') return <Failure callId={call.callId} output={call.output} />;
-  const words = state.status === 'cancelled' ? state.reason || 'it never ran' : inWords(call.output);
+  // Its images are shown below: their addresses tell people nothing.
+  const hasImages = imagesIn(call.output).length > 0;
+  const words = state.status === 'cancelled' ? state.reason || 'it never ran' : hasImages ? '' : inWords(call.output);
   return <span className="min-w-0 basis-full truncate text-sm">{withVisibleControls(words)}</span>;
 }
 
