@@ -114,7 +114,7 @@ describe('a rehearsed run', () => {
       { toolName: 'bookHotel', resolvedBy: { entityId: 'e1', name: 'Ann' } },
     );
     const told = saidOf(await runTurnLoop([picked, approved], { activeSpaceId: 's1' }));
-    expect(told).toEqual([`${CONFESSION} Someone answered pickDay: {"day":"Monday"}`, 'Ann approved bookHotel.']);
+    expect(told).toEqual([`${CONFESSION} Someone answered pickDay: day Monday`, 'Ann approved bookHotel.']);
   });
 
   test('[G18] the tools that every agent has are no topic', async () => {
@@ -185,7 +185,7 @@ describe('a rehearsed run', () => {
     });
     expect(saidOf(result)).toEqual([
       `${CONFESSION} It is time for "Daily". I called fetchWeather, and it says: Rain in Oslo`,
-      'The service ci says "green": {"n":1}',
+      'The service ci says "green": n 1',
     ]);
   });
 
