@@ -39,7 +39,11 @@ export default defineConfig({
     // Programs that tests start load what others have compiled before them.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled') },
     projects: [
-      { extends: true, ...fromSource, test: { name: 'core', include: ['packages/core/test/**/*.test.ts'] } },
+      {
+        extends: true,
+        ...fromSource,
+        test: { name: 'core', include: ['packages/core/test/**/*.test.ts', 'bench/test/*.test.ts'] },
+      },
       { extends: true, ...fromSource, test: { name: 'machines', include: ['packages/machines/test/**/*.test.ts'] } },
       {
         extends: true,

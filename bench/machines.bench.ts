@@ -12,6 +12,7 @@ import {
   spawn,
 } from '@lastcall/machines';
 import { z } from 'zod';
+import { heldAtMost } from './held.ts';
 import { median } from './measure.ts';
 import type { Report } from './report.ts';
 
@@ -139,8 +140,8 @@ export async function benchMachines(): Promise<Report> {
       ]),
     ],
     findings: [
-      `Among 1,001 instances a step costs ${(crowdUs / aloneUs).toFixed(2)} of what it costs among 11, at most 1.2: ${crowdUs / aloneUs <= 1.2 ? 'held' : 'missed'}.`,
-      `After 5,000 steps a step costs ${(oldUs / youngUs).toFixed(2)} of what it costs after one, at most 1.2: ${oldUs / youngUs <= 1.2 ? 'held' : 'missed'}.`,
+      heldAtMost('A step among 1,001 instances / among 11', crowdUs / aloneUs, 1.2),
+      heldAtMost('A step after 5,000 steps / after one', oldUs / youngUs, 1.2),
     ],
   };
 }

@@ -1,6 +1,9 @@
-// `npm run bench` measures, prints the tables and writes them to docs/benchmarks.md.
+// `npm run bench` measures, prints the tables and writes them to docs/benchmarks.md. `npm run bench -- --claims` runs everything three times,
+// and writes the worst of each ratio to docs/claims.md.
 import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
+import { parseArgs } from 'node:util';
+import { claimsOf, RUNS, toPage } from './claims.ts';
 import { benchCost } from './cost/cost.bench.ts';
 import { benchDispatch } from './dispatch.bench.ts';
 import { benchEnginesMessages } from './engines/engine-messages.bench.ts';
@@ -66,24 +69,33 @@ const benches: readonly (() => Promise<Report>)[] = [
   benchStudioSpace,
 ];
 // `npm run bench overhead growth` runs those alone, and writes nothing.
-const wanted = process.argv.slice(2).map((name) => name.toLowerCase());
+const { values: options, positionals } = parseArgs({
+  options: { claims: { type: 'boolean' } },
+  allowPositionals: true,
+});
+const wanted = positionals.map((name) => name.toLowerCase());
 const chosen =
   wanted.length === 0 ? benches : benches.filter(({ name }) => wanted.some((one) => name.toLowerCase().includes(one)));
 
-const tables: string[] = [];
-for (const bench of chosen) {
-  const table = toMarkdown(await bench());
-  console.log(table);
-  tables.push(table);
+/** Runs them all once, and prints each table when it is ready. */
+async function runAll(): Promise<readonly Report[]> {
+  const reports: Report[] = [];
+  for (const bench of chosen) {
+    const report = await bench();
+    console.log(toMarkdown(report));
+    reports.push(report);
+  }
+  return reports;
 }
 
 const machine = `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown processor'}`;
+const madeOn = `${new Date().toISOString().slice(0, 10)}, Node ${process.version}, ${machine}`;
 const head = [
   '# Benchmarks',
   '',
   'This page is written by `npm run bench`. The figures are of one run on one machine: read them as ratios within a table.',
   '',
-  '`npm run bench posted` or `npm run bench engines` runs some of them alone, and prints the figures without writing this page. Environment variables set the size and what is run. Processor time is read from /proc, so it is measured only on Linux.',
+  '`npm run bench -- --claims` runs everything three times and writes the worst of each ratio to [claims](claims.md). `npm run bench posted` or `npm run bench engines` runs some of them alone, and prints the figures without writing this page. Environment variables set the size and what is run. Processor time is read from /proc, so it is measured only on Linux.',
   '',
   '| benchmark | variables |',
   '| --- | --- |',
@@ -99,8 +111,17 @@ const head = [
   '| `coldbrowser` | `BENCH_ROUNDS` (20) |',
   '| `engines` | `BENCH_ENGINES` (`lastcall,restate`), `BENCH_ROUNDS`, and `ABSURD_SQL`, the file `absurd.sql` of the release that belongs to its package; without it, Absurd is left out |',
   '',
-  `${new Date().toISOString().slice(0, 10)}, Node ${process.version}, ${machine}`,
+  madeOn,
   '',
 ];
-if (wanted.length === 0)
-  await writeFile(new URL('../docs/benchmarks.md', import.meta.url), [...head, ...tables].join('\n'));
+const page = (name: string): URL => new URL(`../docs/${name}`, import.meta.url);
+
+if (options.claims === true) {
+  const runs: (readonly Report[])[] = [];
+  for (let run = 0; run < RUNS; run++) runs.push(await runAll());
+  const command = ['npm run bench -- --claims', ...positionals].join(' ');
+  await writeFile(page('claims.md'), toPage({ claims: claimsOf(runs), command, madeOn }));
+} else {
+  const tables = (await runAll()).map(toMarkdown);
+  if (wanted.length === 0) await writeFile(page('benchmarks.md'), [...head, ...tables].join('\n'));
+}

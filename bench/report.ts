@@ -1,3 +1,5 @@
+import { type Held, toSentence } from './held.ts';
+
 /** A table of figures, and the sentence that says what they are held against. */
 export interface Report {
   readonly title: string;
@@ -5,13 +7,16 @@ export interface Report {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly (string | number)[])[];
   /** What follows from the figures, computed. */
-  readonly findings?: readonly string[];
+  readonly findings?: readonly (string | Held)[];
 }
 
 export function toMarkdown(report: Report): string {
   const line = (cells: readonly (string | number)[]): string => `| ${cells.map(format).join(' | ')} |`;
   const head = [line(report.columns), line(report.columns.map(() => '---'))];
-  const findings = report.findings === undefined ? [] : [...report.findings.map((finding) => `- ${finding}`), ''];
+  const findings =
+    report.findings === undefined
+      ? []
+      : [...report.findings.map((finding) => `- ${typeof finding === 'string' ? finding : toSentence(finding)}`), ''];
   return [`## ${report.title}`, '', report.claim, '', ...head, ...report.rows.map(line), '', ...findings].join('\n');
 }
 

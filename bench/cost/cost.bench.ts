@@ -1,3 +1,4 @@
+import { heldAtMost } from '../held.ts';
 import { median } from '../measure.ts';
 import { type Report, toMarkdown } from '../report.ts';
 import { bareLoop } from './bare-loop.ts';
@@ -110,8 +111,6 @@ function toReport(measured: readonly Measured[]): Report {
   const [own = bare, slim = bare] = [lastcallAgent, lastcallWithoutBuiltIns].map((one) =>
     measured.find(({ contender }) => contender === one),
   );
-  const held = (what: string, value: number, most: number): string =>
-    `${what}: ${Number(value.toPrecision(3))}, at most ${most}: ${value <= most ? 'held' : 'missed'}.`;
   return {
     title: 'What tasks cost',
     claim:
@@ -143,13 +142,18 @@ function toReport(measured: readonly Measured[]): Report {
       ...one.seconds,
     ]),
     findings: [
-      held('Requests of Lastcall beside the bare loop', own.conversation.length - bare.conversation.length, 0),
-      held('Tokens of Lastcall, ratio to the bare loop', ratio(own, tokens), 2.5),
-      held('Price of Lastcall with a cache, ratio to the bare loop', ratio(own, paid), 1.3),
-      held('Tokens without built-in tools, ratio to the bare loop', ratio(slim, tokens), 2.5),
-      held('Price without built-in tools with a cache, ratio to the bare loop', ratio(slim, paid), 1.3),
-      held(`Seconds until the answer of a question, with a model of ${MODEL_MS} ms`, own.seconds[0], 0.9),
-      held(`Seconds until the answer of an action, with a model of ${MODEL_MS} ms`, own.seconds[1], 1.8),
+      heldAtMost(
+        'Requests of Lastcall beside the bare loop',
+        own.conversation.length - bare.conversation.length,
+        0,
+        ' requests',
+      ),
+      heldAtMost('Tokens of Lastcall, ratio to the bare loop', ratio(own, tokens), 2.5),
+      heldAtMost('Price of Lastcall with a cache, ratio to the bare loop', ratio(own, paid), 1.3),
+      heldAtMost('Tokens without built-in tools, ratio to the bare loop', ratio(slim, tokens), 2.5),
+      heldAtMost('Price without built-in tools with a cache, ratio to the bare loop', ratio(slim, paid), 1.3),
+      heldAtMost(`Until the answer of a question, with a model of ${MODEL_MS} ms`, own.seconds[0], 0.9, ' s'),
+      heldAtMost(`Until the answer of an action, with a model of ${MODEL_MS} ms`, own.seconds[1], 1.8, ' s'),
     ],
   };
 }

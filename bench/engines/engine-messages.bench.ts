@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { heldAtLeast } from '../gateway/percentiles.ts';
+import { type Held, heldAtLeast } from '../held.ts';
 import { median } from '../measure.ts';
 import { postgresPid, processorMsOf } from '../processor-time.ts';
 import { type Report, toMarkdown } from '../report.ts';
@@ -157,7 +157,7 @@ function changedProcessors(): readonly string[] {
 }
 
 /** Ours on each store against the fastest of all peers. */
-function held(all: readonly Measured[], store: string, least: number): readonly string[] {
+function held(all: readonly Measured[], store: string, least: number): readonly Held[] {
   const perSecond = ({ rounds }: Measured): number => median(rounds.map((round) => round.perSecond));
   const ours = all.find(({ name }) => name === `Lastcall, ${store}`);
   const peers = all.filter(({ name }) => !name.startsWith('Lastcall'));

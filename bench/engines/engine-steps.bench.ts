@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { heldAtMost, percentile } from '../gateway/percentiles.ts';
+import { percentile } from '../gateway/percentiles.ts';
+import { type Held, heldAtMost } from '../held.ts';
 import { type Report, toMarkdown } from '../report.ts';
 import { chosenEngines, openEngines, RUNS_AT_ONCE, STEPS, startOrLeaveOut } from './all-engines.ts';
 import type { StartedEngine } from './start-engine.ts';
@@ -150,7 +151,7 @@ function toReport(measured: readonly Measured[], leftOut: readonly string[]): Re
 }
 
 /** Restate is its own store, and held against on both. */
-function heldSteps(measured: readonly Measured[], store: 'PostgreSQL' | 'SQLite'): readonly string[] {
+function heldSteps(measured: readonly Measured[], store: 'PostgreSQL' | 'SQLite'): readonly Held[] {
   const p50 = ({ alone }: Measured): number => percentile(alone, 0.5);
   const ours = measured.find(({ engine }) => engine.name === `Lastcall, ${store}`);
   const peers = measured.filter(({ engine: { name } }) => name === 'Restate' || name.endsWith(store));

@@ -8,6 +8,7 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { startTestGateway } from '@lastcall/gateway/testing';
 import { z } from 'zod';
 import { openDatabases } from '../gateway/databases.ts';
+import { heldAtLeast } from '../held.ts';
 import type { Report } from '../report.ts';
 
 const CASES: number = Number(process.env.BENCH_CASES ?? 1_000);
@@ -43,9 +44,7 @@ export async function benchEvalCases(): Promise<Report> {
       'MB, five times',
     ],
     rows,
-    findings: [
-      `${turns.toFixed(0)} turns a second, at least ${LEAST_PER_SECOND}: ${turns >= LEAST_PER_SECOND ? 'held' : 'not held'}.`,
-    ],
+    findings: [heldAtLeast('Turns', turns, LEAST_PER_SECOND, ' a second')],
   };
 }
 

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { heldAtMost } from '../held.ts';
 import { median } from '../measure.ts';
 import { task } from '../overhead/contender.ts';
 import { type Report, toMarkdown } from '../report.ts';
 import { STEPS } from './agent-definitions.ts';
 import { openDatabases } from './databases.ts';
-import { heldAtMost } from './percentiles.ts';
 import { type BenchGateway, startGateway } from './start-gateway.ts';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 12);

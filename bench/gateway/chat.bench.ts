@@ -1,12 +1,13 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Pool } from 'undici';
+import { heldAtLeast, heldAtMost } from '../held.ts';
 import { task } from '../overhead/contender.ts';
 import { postgresPid, processorMsOf } from '../processor-time.ts';
 import { type Report, toMarkdown } from '../report.ts';
 import { clock } from './chat-models.ts';
 import { type BenchDatabases, openDatabases } from './databases.ts';
-import { heldAtLeast, heldAtMost, percentile } from './percentiles.ts';
+import { percentile } from './percentiles.ts';
 import { startGateway } from './start-gateway.ts';
 import { countingStatements } from './statement-times.ts';
 

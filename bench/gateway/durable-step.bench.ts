@@ -2,12 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { heldAtMost } from '../held.ts';
 import { task } from '../overhead/contender.ts';
 import { type Report, toMarkdown } from '../report.ts';
 import { push } from './client.ts';
 import { type BenchDatabase, openDatabases } from './databases.ts';
 import type { GatewaySpec } from './gateway-child.ts';
-import { heldAtMost, percentile } from './percentiles.ts';
+import { percentile } from './percentiles.ts';
 import { startGateway } from './start-gateway.ts';
 
 const STEPS = 200;

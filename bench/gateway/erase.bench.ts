@@ -2,12 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../../packages/gateway/src/domain/new-id.ts';
 import { toJson } from '../../packages/gateway/src/ports/store/schema/json.ts';
 import type { Tx } from '../../packages/gateway/src/ports/store/store.ts';
+import { heldAtMost } from '../held.ts';
 import { task } from '../overhead/contender.ts';
 import { type Report, toMarkdown } from '../report.ts';
 import { watch } from './client.ts';
 import { type BenchDatabase, openDatabases } from './databases.ts';
 import type { Room } from './filling.ts';
-import { heldAtMost, percentile } from './percentiles.ts';
+import { percentile } from './percentiles.ts';
 import { type BenchGateway, startGateway } from './start-gateway.ts';
 import { wakeTime } from './wake-time.ts';
 

@@ -1,9 +1,10 @@
+import { heldAtMost } from '../held.ts';
 import { task } from '../overhead/contender.ts';
 import { type Report, toMarkdown } from '../report.ts';
 import { post, type Watcher, watch } from './client.ts';
 import { type BenchDatabase, openDatabases } from './databases.ts';
 import type { Room } from './filling.ts';
-import { heldAtMost, percentile } from './percentiles.ts';
+import { percentile } from './percentiles.ts';
 import { type BenchGateway, startGateway } from './start-gateway.ts';
 
 const SAMPLES = 300;

@@ -2,6 +2,7 @@ import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { startTestGateway } from '@lastcall/gateway/testing';
 import { z } from 'zod';
+import { heldAtMost } from '../held.ts';
 import type { Report } from '../report.ts';
 import { openDatabases } from './databases.ts';
 
@@ -28,7 +29,7 @@ export async function benchGatewayForks(): Promise<Report> {
     claim: `A run of ${STEPS} steps with one call each is forked at its last step, ${ROUNDS} times. Measured from the HTTP request to the first request to the model. Claim: less than a second.`,
     columns: ['', 'median, ms', 'slowest, ms'],
     rows,
-    findings: [`${slowest.toFixed(0)} ms at most, less than ${MOST_MS}: ${slowest < MOST_MS ? 'held' : 'not held'}.`],
+    findings: [heldAtMost('The slowest fork', slowest, MOST_MS, ' ms')],
   };
 }
 

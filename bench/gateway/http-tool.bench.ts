@@ -7,6 +7,7 @@ import { createEgress } from '../../packages/gateway/src/ports/egress/egress.ts'
 import { httpTool } from '../../packages/gateway/src/runtime/tools/http/http-tool.ts';
 import { KnownSecrets } from '../../packages/gateway/src/telemetry/known-secrets.ts';
 import { createSecrets } from '../../packages/gateway/src/telemetry/secrets.ts';
+import { heldAtMost } from '../held.ts';
 import { quickestSideBySide } from '../measure.ts';
 import type { Report } from '../report.ts';
 
@@ -46,7 +47,7 @@ export async function benchGatewayHttpTool(): Promise<Report> {
       ['`request` of undici, `body.json()`', bareUs, '–', '× 1.00'],
       ['the tool, by `dispatchCall`', calledUs, above, `× ${(calledUs / bareUs).toFixed(2)}`],
     ],
-    findings: [`${above.toFixed(0)} µs above, at most ${MOST_US}: ${above <= MOST_US ? 'held' : 'not held'}.`],
+    findings: [heldAtMost('Above the bare call', above, MOST_US, ' µs')],
   };
 }
 

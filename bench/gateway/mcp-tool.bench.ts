@@ -5,6 +5,7 @@ import { createEgress } from '../../packages/gateway/src/ports/egress/egress.ts'
 import { McpConnection } from '../../packages/gateway/src/runtime/tools/mcp/mcp-connection.ts';
 import { mcpTool } from '../../packages/gateway/src/runtime/tools/mcp/mcp-tool.ts';
 import { KnownSecrets } from '../../packages/gateway/src/telemetry/known-secrets.ts';
+import { heldAtMost } from '../held.ts';
 import { quickestSideBySide } from '../measure.ts';
 import type { Report } from '../report.ts';
 
@@ -45,7 +46,7 @@ export async function benchGatewayMcpTool(): Promise<Report> {
       ['`client.callTool`', rawUs, '–', '× 1.00'],
       ['the tool, by `dispatchCall`', calledUs, above, `× ${(calledUs / rawUs).toFixed(2)}`],
     ],
-    findings: [`${above.toFixed(0)} µs above, at most ${MOST_US}: ${above <= MOST_US ? 'held' : 'not held'}.`],
+    findings: [heldAtMost('Above the bare call', above, MOST_US, ' µs')],
   };
 }
 

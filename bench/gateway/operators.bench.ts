@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Held, heldAtMost } from '../held.ts';
 import { median } from '../measure.ts';
 import { task } from '../overhead/contender.ts';
 import { postgresPid, processorMsOf } from '../processor-time.ts';
 import { type Report, toMarkdown } from '../report.ts';
 import { openDatabases } from './databases.ts';
 import type { GatewaySpec } from './gateway-child.ts';
-import { heldAtMost } from './percentiles.ts';
 import { postFromOutside } from './post-from-outside.ts';
 import { ranOn } from './ran-on.ts';
 import { type BenchGateway, startGateway } from './start-gateway.ts';
@@ -52,7 +52,7 @@ export async function benchGatewayOperators(): Promise<Report> {
   try {
     const stores = STORES.filter((store) => (process.env.BENCH_STORE ?? store) === store);
     const rows: (readonly (string | number)[])[] = [];
-    const findings: string[] = [];
+    const findings: Held[] = [];
     for (const store of stores) {
       const { off, on, ratio } = await compare(store, databases[store]);
       rows.push([store, off, on, ratio]);

@@ -1,12 +1,13 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Held, heldAtLeast, heldAtMost } from '../held.ts';
 import { task } from '../overhead/contender.ts';
 import { postgresPid, processorMsOf } from '../processor-time.ts';
 import { type Report, toMarkdown } from '../report.ts';
 import { watch } from './client.ts';
 import { type BenchDatabase, type BenchDatabases, openDatabases } from './databases.ts';
 import type { Filling, Room } from './filling.ts';
-import { heldAtLeast, heldAtMost, percentile } from './percentiles.ts';
+import { percentile } from './percentiles.ts';
 import { postFromOutside } from './post-from-outside.ts';
 import type { Post, Posted } from './poster-child.ts';
 import { ranOn } from './ran-on.ts';
@@ -239,7 +240,7 @@ function toReport(all: readonly Handled[]): Report {
   };
 }
 
-function findingsOf(all: readonly Handled[]): readonly string[] {
+function findingsOf(all: readonly Handled[]): readonly Held[] {
   const find = (store: Variant['store'], gateways: number): Handled | undefined =>
     all.find((one) => one.store === store && one.gateways === gateways && one.posts === 'messages');
   const [sqlite, one, two] = [find('sqlite', 1), find('postgres', 1), find('postgres', 2)];

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTool } from '../../packages/gateway/src/domain/tools/change-tool.ts';
+import { heldAtMost } from '../held.ts';
 import { task } from '../overhead/contender.ts';
 import { type Report, toMarkdown } from '../report.ts';
 import { push } from './client.ts';
 import { type BenchDatabase, openDatabases } from './databases.ts';
-import { heldAtMost, percentile } from './percentiles.ts';
+import { percentile } from './percentiles.ts';
 import { type BenchGateway, startGateway } from './start-gateway.ts';
 
 const STEPS = 10;

@@ -4,10 +4,11 @@ import { updateIndex } from '../../packages/gateway/src/domain/search/update-ind
 import { createSpace } from '../../packages/gateway/src/domain/spaces/space.ts';
 import { toJson } from '../../packages/gateway/src/ports/store/schema/json.ts';
 import type { Store, Tx } from '../../packages/gateway/src/ports/store/store.ts';
+import { heldAtMost } from '../held.ts';
 import { task } from '../overhead/contender.ts';
 import { type Report, toMarkdown } from '../report.ts';
 import { type BenchDatabase, openDatabases } from './databases.ts';
-import { heldAtMost, percentile } from './percentiles.ts';
+import { percentile } from './percentiles.ts';
 import { type BenchGateway, startGateway } from './start-gateway.ts';
 
 const ENTRIES = Number(process.env.BENCH_ENTRIES ?? 1_000_000);

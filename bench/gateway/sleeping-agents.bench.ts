@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../../packages/gateway/src/domain/new-id.ts';
 import { toJson } from '../../packages/gateway/src/ports/store/schema/json.ts';
 import type { Tx } from '../../packages/gateway/src/ports/store/store.ts';
+import { heldAtMost } from '../held.ts';
 import { median } from '../measure.ts';
 import { task } from '../overhead/contender.ts';
 import { type Report, toMarkdown } from '../report.ts';
 import { type BenchDatabase, openDatabases } from './databases.ts';
-import { heldAtMost } from './percentiles.ts';
 import { startGateway } from './start-gateway.ts';
 
 const FEW = 10;

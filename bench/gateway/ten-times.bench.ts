@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { heldAtMost } from '../held.ts';
 import { task } from '../overhead/contender.ts';
 import { type Report, toMarkdown } from '../report.ts';
 import { type BenchDatabase, type BenchDatabases, openDatabases } from './databases.ts';
 import type { Room } from './filling.ts';
-import { heldAtMost } from './percentiles.ts';
 import { postFromOutside } from './post-from-outside.ts';
 import type { Post } from './poster-child.ts';
 import { ranOn } from './ran-on.ts';

@@ -1,11 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { heldAtLeast, heldAtMost } from '../held.ts';
 import { task } from '../overhead/contender.ts';
 import { type Report, toMarkdown } from '../report.ts';
 import { watch } from './client.ts';
 import { type BenchDatabase, openDatabases } from './databases.ts';
 import type { Room } from './filling.ts';
-import { heldAtLeast, heldAtMost, percentile } from './percentiles.ts';
+import { percentile } from './percentiles.ts';
 import { ranOn } from './ran-on.ts';
 import { type BenchGateway, startGateway } from './start-gateway.ts';
 import { wakeTime } from './wake-time.ts';

@@ -1,3 +1,4 @@
+import { heldAtMost } from '../held.ts';
 import { microsecondsSideBySide } from '../measure.ts';
 import type { Report } from '../report.ts';
 import { type Contender, runChecked } from './contender.ts';
@@ -27,14 +28,9 @@ export async function benchOverhead(): Promise<Report> {
       return [one.name, one.of, cost, `× ${(cost / ours).toPrecision(3)}`];
     }),
     findings: [
-      held('`runTurn` / `generateText`', ours / costOf('`generateText`'), 1 / 10),
-      held('`runTurn` / a bare loop', ours / costOf('a bare loop'), 6),
-      held('`streamTurn` / `streamText`', costOf('`streamTurn`') / costOf('`streamText`'), 1 / 20),
+      heldAtMost('`runTurn` / `generateText`', ours / costOf('`generateText`'), 1 / 10),
+      heldAtMost('`runTurn` / a bare loop', ours / costOf('a bare loop'), 6),
+      heldAtMost('`streamTurn` / `streamText`', costOf('`streamTurn`') / costOf('`streamText`'), 1 / 20),
     ],
   };
-}
-
-function held(what: string, ratio: number, most: number): string {
-  const verdict = ratio <= most ? 'held' : 'missed';
-  return `${what} = ${ratio.toPrecision(3)}, at most ${most}: ${verdict}.`;
 }

@@ -2,7 +2,8 @@
 import { startTestGateway, type TestGateway } from '@lastcall/gateway/testing';
 import { type Page, chromium as playwright } from 'playwright-core';
 import { chromePath } from '../../packages/studio/test/support/chrome-path.ts';
-import { heldAtMost, percentile } from '../gateway/percentiles.ts';
+import { percentile } from '../gateway/percentiles.ts';
+import { heldAtMost } from '../held.ts';
 import { type Report, toMarkdown } from '../report.ts';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 20);

@@ -60,6 +60,7 @@ describeMcpServer('MCP clients that come back', ({ start, connect }) => {
       began.resolve(message.split(' ')[1] ?? '');
     older.callTool({ name: 'slow', arguments: { n: 3 } }, { onprogress }).catch(() => {});
     await waitFor(() => runs.length === 1);
+    const run_id = await began.promise;
     await older.close();
     const newer = await connect(gateway, { era: '2026' });
     newer.callTool({ name: 'slow', arguments: { n: 4 } }).catch(() => {});
@@ -69,7 +70,6 @@ describeMcpServer('MCP clients that come back', ({ start, connect }) => {
     expect(runs[0]?.isAborted).toBe(false);
     runs[0]?.finish();
     const later = await connect(gateway, { era: '2026' });
-    const run_id = await began.promise;
     expect(textOf(await later.callTool({ name: 'get_run', arguments: { run_id } }))).toBe('Finished 3.');
   });
 

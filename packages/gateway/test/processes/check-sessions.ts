@@ -37,6 +37,6 @@ function editedInput(decision: string | null): unknown {
 }
 
 /** The arguments as the model wrote them may be a text. */
-function toRef(input: unknown): string {
+export function toRef(input: unknown): string {
   return (typeof input === 'string' ? (JSON.parse(input) as { ref: string }) : (input as { ref: string })).ref;
 }

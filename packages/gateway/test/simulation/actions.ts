@@ -1,7 +1,7 @@
 import { Random } from '../chaos/random.ts';
-import type { Action } from './people.ts';
+import type { Action } from './action.ts';
 
-const WORKS = ['answer', 'charge', 'record', 'look_up', 'confirm', 'transfer'] as const;
+export const WORKS = ['answer', 'charge', 'record', 'look_up', 'confirm', 'transfer'] as const;
 const IN_CHAT = ['answer', 'charge', 'record', 'look_up'] as const;
 
 /** What people and clients of this seed do, in the order of time. */

@@ -3,10 +3,11 @@ import { fromJson } from '../../src/ports/store/schema/json.ts';
 import type { Tables } from '../../src/ports/store/schema/tables.ts';
 import { answerText } from '../processes/answering.ts';
 import { problemsOfCards, problemsOfEffects } from '../processes/check-effects.ts';
-import { problemsOfSessions } from '../processes/check-sessions.ts';
+import { problemsOfSessions, toRef } from '../processes/check-sessions.ts';
 import { problemsOfCalls, problemsOfInbox, problemsOfMessages, problemsOfRuns } from '../processes/check-store.ts';
 import { problemsOfStreams } from '../processes/check-streams.ts';
 import type { Ledger } from './ledger.ts';
+import { TOKENS_OF_A_REQUEST } from './sim-model.ts';
 
 export interface Checked {
   readonly db: Kysely<Tables>;
@@ -17,10 +18,11 @@ type Check = (world: Checked) => Promise<readonly string[]>;
 
 /** The promises, each with the check that looks for it from outside: in the rows of the database, and in what people and clients saw. */
 export const CHECKS = {
-  'every call settles once': ({ db }) => problemsOfCalls(db),
-  'effects happen as often as their calls say': ({ db, ledger }) => problemsOfEffects(db, ledger.effects),
+  'every call settles once': callsSettled,
+  'effects happen as often as their calls say': effectsOfCalls,
+  'a sub-agent acts for a call of its agent, once': effectsOfSubAgents,
   'a call that is said not to have run did nothing': deniedEffects,
-  'every visible call that was started has a card': ({ db }) => problemsOfCards(db),
+  'every visible call that was started has a card': cardsShown,
   'every event is handled once': eventsHandled,
   'every request of a person is stored once': requestsStoredOnce,
   'everything that was asked for is answered once': answeredOnce,
@@ -34,7 +36,10 @@ export const CHECKS = {
   'one answer to a waiting call counts': oneAnswerCounts,
   'a plan fires once': plansFireOnce,
   'a conversation gets one answer to each request': conversationsAnswered,
-  'sessions hold what successful calls wrote': ({ db }) => problemsOfSessions(db),
+  'sessions hold what successful calls wrote': sessionsWritten,
+  'files hold what successful calls wrote': filesWritten,
+  'a deleted agent says nothing more': deletedAreSilent,
+  'what a project spends stays within its limit': spendWithinLimits,
   'nothing is left leased or running': ({ db }) => problemsOfRuns(db),
 } satisfies Record<string, Check>;
 
@@ -52,9 +57,114 @@ export async function check(world: Checked): Promise<readonly Problem[]> {
   return problems;
 }
 
-/** A run of a conversation is not repeated when it fails: its caller is told. */
+/** The calls of a deleted agent that waited are settled, and its transcript is not continued. */
+async function callsSettled({ db }: Checked): Promise<readonly string[]> {
+  return (await problemsOfCalls(db)).filter(
+    (text) => !/is settled as .*The agent was deleted\..*and ended \.$/.test(text),
+  );
+}
+
+/**
+ * A run of a conversation is not repeated when it fails: its caller is told. Events of a deleted agent are dead, and those of a project
+ * that has spent its money wait for the next day.
+ */
 async function eventsHandled({ db }: Checked): Promise<readonly string[]> {
-  return (await problemsOfInbox(db)).filter((text) => !/^Event chat:\S+ of \S+ is dead /.test(text));
+  const isMeant = /^Event chat:\S+ of \S+ is dead |is dead and .*"agent_deleted"|is pending and .*"reason":"budget"/;
+  return (await problemsOfInbox(db)).filter((text) => !isMeant.test(text));
+}
+
+/** Calls of a sub-agent are no rows: their keys are that of its turn, and a number. */
+const NESTED = /^([0-9a-f]{32})-\d+$/;
+const isNested = ({ idempotencyKey }: Ledger['effects'][number]): boolean => NESTED.test(idempotencyKey);
+
+function effectsOfCalls({ db, ledger }: Checked): Promise<readonly string[]> {
+  return problemsOfEffects(
+    db,
+    ledger.effects.filter((effect) => !isNested(effect)),
+  );
+}
+
+/** A sub-agent is not started again if its gateway dies: its agent is told that the outcome is unknown. */
+async function effectsOfSubAgents({ db, ledger }: Checked): Promise<readonly string[]> {
+  const calls = await db.selectFrom('calls').select('id').where('tool_name', '=', 'helper').execute();
+  const nested = ledger.effects.filter(isNested);
+  const turns = new Set(nested.map(({ idempotencyKey }) => NESTED.exec(idempotencyKey)?.[1]));
+  const twice = [...Map.groupBy(nested, ({ idempotencyKey }) => idempotencyKey)].filter(([, own]) => own.length > 1);
+  return [
+    ...twice.map(([key, own]) => `${key} of a sub-agent took effect ${own.length} times.`),
+    ...(turns.size > calls.length ? [`${turns.size} sub-agents acted for ${calls.length} calls.`] : []),
+  ];
+}
+
+/** The tools of a machine's nodes are not shown in spaces. */
+async function cardsShown({ db }: Checked): Promise<readonly string[]> {
+  const defined = await db
+    .selectFrom('calls')
+    .innerJoin('agents', 'agents.id', 'calls.agent_id')
+    .select('calls.id')
+    .where('agents.config', 'like', '%"definition"%')
+    .execute();
+  const hidden = new Set(defined.map(({ id }) => id));
+  return (await problemsOfCards(db)).filter((text) => !hidden.has(/^Call (\S+)/.exec(text)?.[1] ?? ''));
+}
+
+/** Of a sub-agent no outcome of a single call is a row. Its agent's session holds nothing that it was not called for. */
+async function sessionsWritten({ db }: Checked): Promise<readonly string[]> {
+  const calls = await db.selectFrom('calls').select(['thread_id', 'input']).where('tool_name', '=', 'helper').execute();
+  const tasks = Map.groupBy(calls, ({ thread_id }) => thread_id);
+  return (await problemsOfSessions(db)).filter((text) => {
+    const [, threadId = '', held = ''] = /^The session of (\S+) holds \[(.*?)\]/.exec(text) ?? [];
+    const given = (tasks.get(threadId) ?? []).map(({ input }) => input).join();
+    return !(tasks.has(threadId) && held.split(',').every((ref) => given.includes(ref)));
+  });
+}
+
+async function filesWritten({ db }: Checked): Promise<readonly string[]> {
+  const calls = await db
+    .selectFrom('calls')
+    .select(['thread_id', 'input'])
+    .where('tool_name', '=', 'file')
+    .where('outcome_status', '=', 'ok')
+    .execute();
+  const files = await db.selectFrom('files').select(['thread_id', 'content']).execute();
+  const written = new Map(
+    files.map(({ thread_id, content }) => [thread_id, fromJson<string>(content).trim().split('\n')]),
+  );
+  const threads = new Set([...calls, ...files].map(({ thread_id }) => thread_id));
+  return [...threads].flatMap((id) => {
+    const own = calls.filter(({ thread_id }) => thread_id === id);
+    const called = own.map(({ input }) => toRef(fromJson(input))).toSorted();
+    const held = (written.get(id) ?? []).toSorted();
+    return held.join() === called.join() ? [] : [`The file of ${id} holds [${held}], and its calls wrote [${called}].`];
+  });
+}
+
+async function deletedAreSilent({ db, ledger }: Checked): Promise<readonly string[]> {
+  const messages = await db.selectFrom('messages').select(['space_id', 'entity_id', 'seq', 'id']).execute();
+  return ledger.deleted.flatMap(({ agentId, spaceId, lastSeq }) =>
+    messages
+      .filter((one) => one.space_id === spaceId && one.entity_id === agentId && one.seq > lastSeq)
+      .map(({ id }) => `${agentId} was deleted, and said ${id} after that.`),
+  );
+}
+
+/** A request is sent if less than the limit is spent: the last one may go beyond it. */
+async function spendWithinLimits({ db }: Checked): Promise<readonly string[]> {
+  const projects = await db.selectFrom('projects').select(['id', 'spend']).where('spend', 'is not', null).execute();
+  const problems: string[] = [];
+  for (const { id, spend } of projects) {
+    const { perDayTokens = 0 } = fromJson<{ perDayTokens?: number }>(spend ?? '{}');
+    const rows = await db
+      .selectFrom('usage')
+      .innerJoin('agents', 'agents.id', 'usage.agent_id')
+      .select(['input_tokens', 'output_tokens'])
+      .where('agents.project_id', '=', id)
+      .execute();
+    const spent = rows.reduce((sum, { input_tokens, output_tokens }) => sum + input_tokens + output_tokens, 0);
+    if (spent >= perDayTokens + TOKENS_OF_A_REQUEST)
+      problems.push(`${id} may spend ${perDayTokens}, and spent ${spent}.`);
+  }
+  return problems;
 }
 
 /** Outcomes after which a model may safely ask again. */
@@ -76,21 +186,25 @@ async function requestsStoredOnce({ db, ledger }: Checked): Promise<readonly str
   const messages = await db.selectFrom('messages').select(['id', 'client_message_id']).execute();
   const events = await db.selectFrom('inbox_events').select(['thread_id', 'event_id']).execute();
   const delivered = new Set(events.map(({ thread_id, event_id }) => `${thread_id} ${event_id}`));
-  return ledger.asked.flatMap(({ ref, by, agentId, told }) => {
+  return ledger.asked.flatMap(({ ref, by, agentId, told, isAnswered }) => {
     if (by !== 'message') return [];
     const stored = messages.filter(({ client_message_id }) => client_message_id === ref).map(({ id }) => id);
     if (stored.length !== 1 || told.some((id) => id !== stored[0]))
       return [`The sender of ${ref} was told [${told}], and [${stored}] is stored.`];
-    return delivered.has(`${agentId} message:${stored[0]}`) ? [] : [`No event tells the agent of ${ref}.`];
+    return !isAnswered || delivered.has(`${agentId} message:${stored[0]}`)
+      ? []
+      : [`No event tells the agent of ${ref}.`];
   });
 }
 
 async function answeredOnce({ db, ledger }: Checked): Promise<readonly string[]> {
   const messages = await db.selectFrom('messages').select('content').where('kind', '=', 'text').execute();
   const said = messages.map(({ content }) => fromJson<unknown>(content));
-  return ledger.asked.flatMap(({ ref, what, by }) => {
+  return ledger.asked.flatMap(({ ref, what, by, isAnswered }) => {
     const times = said.filter((text) => text === answerText(ref)).length;
-    return times === 1 ? [] : [`${what} ${ref}, which a ${by} asked for, was answered ${times} times.`];
+    return times === 1 || (times === 0 && !isAnswered)
+      ? []
+      : [`${what} ${ref}, which a ${by} asked for, was answered ${times} times.`];
   });
 }
 
@@ -130,14 +244,19 @@ async function onlyStoredIsTold({ db, ledger }: Checked): Promise<readonly strin
 }
 
 async function oneAnswerCounts({ db, ledger }: Checked): Promise<readonly string[]> {
-  const calls = await db.selectFrom('calls').select(['id', 'answer']).execute();
+  const calls = await db.selectFrom('calls').select(['id', 'answer', 'outcome_status']).execute();
   const answers = new Map(calls.map(({ id, answer }) => [id, answer]));
+  const cancelled = new Set(calls.flatMap(({ id, outcome_status }) => (outcome_status === 'cancelled' ? [id] : [])));
   return [...Map.groupBy(ledger.answered, ({ callId }) => callId)].flatMap(([id, given]) => {
     const counted = given.filter(({ told }) => told === 'resolved' || told === 'duplicate').map(({ answer }) => answer);
     const stored = answers.get(id);
     const isOne = counted.length > 0 && new Set(counted).size === 1;
     const isStored = stored !== undefined && stored !== null && sameAnswer(stored, counted[0] ?? '');
-    return isOne && isStored ? [] : [`Of the answers to ${id}, [${counted}] counted, and ${stored} is stored.`];
+    // A person may answer after the call was cancelled, because its agent was deleted. They are told so.
+    const isTooLate = cancelled.has(id) && counted.length === 0 && stored === null;
+    return isTooLate || (isOne && isStored)
+      ? []
+      : [`Of the answers to ${id}, [${counted}] counted, and ${stored} is stored.`];
   });
 }
 

@@ -3,6 +3,8 @@ export interface Ledger {
   readonly effects: { readonly toolName: string; readonly idempotencyKey: string; readonly ref: string }[];
   /** What people asked for in spaces, and by plans. */
   readonly asked: Asked[];
+  /** Agents that were deleted, and the last message of their space at that moment. */
+  readonly deleted: { readonly agentId: string; readonly spaceId: string; readonly lastSeq: number }[];
   /** Answers to waiting calls, and what became of them. */
   readonly answered: { readonly callId: string; readonly answer: string; readonly told: string }[];
   /** Requests for turns of conversations. */
@@ -24,6 +26,8 @@ export interface Asked {
   readonly by: 'message' | 'plan';
   /** The ids that the sender was told, one for each time that it was sent. */
   readonly told: string[];
+  /** False if it may stay without an answer. */
+  readonly isAnswered: boolean;
 }
 
 export interface Turn {
@@ -38,6 +42,7 @@ export function createLedger(): Ledger {
   return {
     effects: [],
     asked: [],
+    deleted: [],
     answered: [],
     turns: [],
     published: [],

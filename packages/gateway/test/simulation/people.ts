@@ -1,30 +1,24 @@
 import type { Answer } from '@lastcall/core';
+import { deleteAgent } from '../../src/domain/agents/delete-agent.ts';
 import { answer } from '../../src/domain/calls/answer-call.ts';
 import { setPlans } from '../../src/domain/plans/plans.ts';
 import { postMessage } from '../../src/domain/spaces/post-message.ts';
+import { getSpace } from '../../src/domain/spaces/space.ts';
 import { awaitRun } from '../../src/runtime/chat/await-run.ts';
 import { startTurn } from '../../src/runtime/chat/start-turn.ts';
 import { toText } from '../processes/answering.ts';
+import type { Action } from './action.ts';
 import { ask, insist, outside } from './clients.ts';
 import type { Asked, Turn } from './ledger.ts';
+import { PERSON_IN, placeOf } from './place.ts';
 import type { Town, WaitingRow } from './town.ts';
-
-/** One thing that a person or a client does. */
-export type Action =
-  | { readonly kind: 'post'; readonly at: number; readonly ref: string; readonly agent: string; readonly what: string }
-  | {
-      readonly kind: 'plan';
-      readonly at: number;
-      readonly ref: string;
-      readonly agent: string;
-      readonly afterMs: number;
-    }
-  | { readonly kind: 'chat'; readonly at: number; readonly ref: string; readonly agent: string; readonly what: string };
 
 /** Does it, and repeats it until it was confirmed. */
 export function perform(town: Town, action: Action): void {
   outside(async () => {
-    town.log(`client: ${action.kind} ${action.agent} ${'what' in action ? action.what : 'answer'} ${action.ref}`);
+    town.log(
+      `client: ${action.kind} ${action.agent} ${'what' in action ? action.what : action.kind === 'plan' ? 'answer' : ''} ${action.ref}`,
+    );
     town.begin();
     switch (action.kind) {
       case 'post':
@@ -36,17 +30,21 @@ export function perform(town: Town, action: Action): void {
       case 'chat':
         await chat(town, action);
         break;
+      case 'delete':
+        await deleteOne(town, action);
+        break;
     }
     town.end();
   });
 }
 
 async function post(town: Town, { ref, agent, what }: Extract<Action, { kind: 'post' }>): Promise<void> {
-  const asked: Asked = { ref, what, agentId: town.agents[agent] ?? '', by: 'message', told: [] };
-  const isNorth = ref.startsWith('n');
+  const isAnswered = placeOf(ref) !== 'East' || town.isGuestAnswered;
+  const asked: Asked = { ref, what, agentId: town.agents[agent] ?? '', by: 'message', told: [], isAnswered };
+  const place = placeOf(ref);
   const message = {
-    spaceId: isNorth ? town.spaces.North : town.spaces.South,
-    entityId: isNorth ? town.people.Ada : town.people.Bob,
+    spaceId: town.spaces[place],
+    entityId: town.people[PERSON_IN[place]],
     text: toText(agent, { what, ref }),
     clientMessageId: ref,
   };
@@ -67,7 +65,7 @@ async function plan(town: Town, { ref, agent, afterMs }: Extract<Action, { kind:
   const agentId = town.agents[agent] ?? '';
   const dueAt = Math.floor(town.time.now) + afterMs;
   const input = { key: ref, name: ref, instruction: `answer ${ref}`, at: dueAt };
-  const asked: Asked = { ref, what: 'answer', agentId, by: 'plan', told: [] };
+  const asked: Asked = { ref, what: 'answer', agentId, by: 'plan', told: [], isAnswered: true };
   const set = await insist(town, 'plan', ({ services }) =>
     services.store.transaction((tx) => setPlans(tx, agentId, [input], 'operator')),
   );
@@ -75,6 +73,20 @@ async function plan(town: Town, { ref, agent, afterMs }: Extract<Action, { kind:
   if (set instanceof Error) return;
   town.ledger.asked.push(asked);
   asked.told.push(set.join());
+}
+
+/** Notes how many messages there were, so that a later one of the agent is noticed. */
+async function deleteOne(town: Town, { agent }: Extract<Action, { kind: 'delete' }>): Promise<void> {
+  const agentId = town.agents[agent] ?? '';
+  const lastSeq = await insist(town, 'delete', ({ services }) =>
+    services.store.transaction(async (tx) => {
+      await deleteAgent(tx, agentId);
+      return (await getSpace(tx.db, town.spaces.East)).lastSeq;
+    }),
+  );
+  if (typeof lastSeq === 'number') town.ledger.deleted.push({ agentId, spaceId: town.spaces.East, lastSeq });
+  // The first attempt may have been made, and its answer lost.
+  else if ((lastSeq as { code?: string }).code !== 'not_found') refuse(town, lastSeq);
 }
 
 async function chat(town: Town, { ref, agent, what }: Extract<Action, { kind: 'chat' }>): Promise<void> {

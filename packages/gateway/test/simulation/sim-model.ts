@@ -1,12 +1,13 @@
 import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
+  LanguageModelV4GenerateResult,
   LanguageModelV4Message,
   LanguageModelV4StreamPart,
 } from '@ai-sdk/provider';
-import { spaceOf } from '../chaos/chaos-model.ts';
 import { answerText, isAnswered } from '../processes/answering.ts';
 import { type ChatBody, type ModelRequest, readRequest } from '../processes/model-request.ts';
+import { placeOf } from './place.ts';
 import type { Surroundings } from './surroundings.ts';
 import { currentProcess } from './virtual-time.ts';
 
@@ -15,6 +16,16 @@ interface Reply {
   readonly calls?: readonly { readonly name: string; readonly input: object }[];
 }
 
+const STOP = { unified: 'stop', raw: undefined } as const;
+
+export const TOKENS_OF_A_REQUEST = 120;
+
+/** What every request uses. */
+const USAGE = {
+  inputTokens: { total: 100, noCache: 100, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: 20, text: 20, reasoning: undefined },
+};
+
 const HARM = { 'model-slow': 0.02, 'model-fails': 0.006, 'model-breaks-off': 0.006, die: 0.004, stall: 0.003 };
 
 /** A model that does what it is asked for: one tool by its name, then an answer. It decides by what it is shown alone. */
@@ -22,7 +33,10 @@ export function simModel(world: Surroundings): LanguageModelV4 {
   const { time, faults, ledger } = world;
   let replies = 0;
 
-  async function* stream({ prompt }: LanguageModelV4CallOptions): AsyncGenerator<LanguageModelV4StreamPart> {
+  async function* stream({
+    prompt,
+    tools = [],
+  }: LanguageModelV4CallOptions): AsyncGenerator<LanguageModelV4StreamPart> {
     const process = currentProcess();
     const request = readRequest('sim', toChatBody(prompt));
     if (request.problem !== undefined) ledger.invalidPrompts.push(request.problem);
@@ -30,7 +44,11 @@ export function simModel(world: Surroundings): LanguageModelV4 {
     if (process !== undefined && (fault === 'die' || fault === 'stall')) world.harm(fault, process);
     await time.sleep(fault === 'model-slow' ? 15_000 : 5 + 500 * faults.number('model takes') ** 2);
     if (fault === 'model-fails') throw new Error('The provider is overloaded.');
-    const reply = decide(request, () => faults.number('batch'));
+    const offered = new Set(tools.map(({ name }) => name));
+    const reply = handOver(
+      decide(request, () => faults.number('batch')),
+      offered,
+    );
     world.log(
       `${process?.name} model: ${reply.text ?? reply.calls?.map(({ name, input }) => name + JSON.stringify(input)).join(' ')}`,
     );
@@ -47,8 +65,28 @@ export function simModel(world: Surroundings): LanguageModelV4 {
     provider: 'lastcall.simulation',
     modelId: 'simulated',
     supportedUrls: {},
-    doGenerate: () => Promise.reject(new Error('The simulated model only streams.')),
+    doGenerate: (options) => summarise(world, options),
     doStream: async (options) => ({ stream: toStream(stream(options)) }),
+  };
+}
+
+/** The summary of a long transcript. What is answered need not be known any more. */
+async function summarise(
+  world: Surroundings,
+  { prompt }: LanguageModelV4CallOptions,
+): Promise<LanguageModelV4GenerateResult> {
+  const { time, faults } = world;
+  const process = currentProcess();
+  const fault = faults.at('summary', HARM);
+  if (process !== undefined && (fault === 'die' || fault === 'stall')) world.harm(fault, process);
+  await time.sleep(fault === 'model-slow' ? 15_000 : 5 + 500 * faults.number('summary takes') ** 2);
+  if (fault === 'model-fails' || fault === 'model-breaks-off') throw new Error('The provider is overloaded.');
+  world.log(`${process?.name} model: a summary of ${prompt.length} messages`);
+  return {
+    content: [{ type: 'text', text: 'Requests were answered.' }],
+    finishReason: STOP,
+    usage: USAGE,
+    warnings: [],
   };
 }
 
@@ -78,11 +116,22 @@ function* partsOf({ text, calls = [] }: Reply, reply: number): Generator<Languag
   }
   yield {
     type: 'finish',
-    finishReason: { unified: calls.length > 0 ? 'tool-calls' : 'stop', raw: undefined },
-    usage: {
-      inputTokens: { total: 100, noCache: 100, cacheRead: undefined, cacheWrite: undefined },
-      outputTokens: { total: 20, text: 20, reasoning: undefined },
-    },
+    finishReason: calls.length > 0 ? { unified: 'tool-calls', raw: undefined } : STOP,
+    usage: USAGE,
+  };
+}
+
+/** A call of a tool that is not offered goes to the sub-agent, or waits until the machine is where the tool is. */
+function handOver(reply: Reply, offered: ReadonlySet<string>): Reply {
+  const { calls = [] } = reply;
+  if (calls.every(({ name }) => offered.has(name))) return reply;
+  if (offered.has('transition_back')) return { calls: [{ name: 'transition_back', input: {} }] };
+  return {
+    calls: calls.map(({ name, input }) =>
+      offered.has(name)
+        ? { name, input }
+        : { name: 'helper', input: { task: `${name} ${(input as { ref: string }).ref}` } },
+    ),
   };
 }
 
@@ -96,7 +145,7 @@ const ASKED: readonly string[] = ['confirm', 'transfer'];
 
 /** In a conversation the answer is the text. */
 function converse(request: ModelRequest): Reply {
-  const [, what = '', ref = ''] = [...request.said.matchAll(/(\w+) (c\d+)/g)].at(-1) ?? [];
+  const [, what = '', ref = ''] = [...request.said.matchAll(/(\w+) ([ce]\d+)/g)].at(-1) ?? [];
   if (what !== 'answer' && !isCalled(request, what, ref)) return { calls: [{ name: what, input: { ref } }] };
   return { text: answerText(ref) };
 }
@@ -112,9 +161,9 @@ function attend(request: ModelRequest, draw: () => number): Reply {
     .filter(({ calls }) => calls.length > 0);
   const [first] = open;
   if (first === undefined) return { text: 'Nothing more to do.' };
-  const where = spaceOf(first.duty.ref);
+  const where = placeOf(first.duty.ref);
   const spaceId = request.spaces[where];
-  const batch = open.filter(({ duty }) => spaceOf(duty.ref) === where).slice(0, 1 + Math.floor(3 * draw()));
+  const batch = open.filter(({ duty }) => placeOf(duty.ref) === where).slice(0, 1 + Math.floor(3 * draw()));
   const enter = request.activeSpaceId === spaceId ? [] : [{ name: 'enter_space', input: { spaceId } }];
   return { calls: [...enter, ...batch.flatMap(({ calls }) => calls)] };
 }
@@ -142,8 +191,8 @@ function nextCalls(request: ModelRequest, { what, ref }: Duty, draw: () => numbe
   if (what === 'answer' || isAnsweredCard(request, ref)) return [answer];
   const call = { name: what, input: { ref } };
   if (isInDoubt(request, what, ref)) return [answer];
-  if (ASKED.includes(what)) return isCalled(request, what, ref) ? [] : [call];
-  if (isCalled(request, what, ref)) return [answer];
+  if (isCalled(request, what, ref)) return isPending(request, what, ref) ? [] : [answer];
+  if (ASKED.includes(what)) return [call];
   return draw() < 0.5 ? [call, answer] : [call];
 }
 
@@ -155,16 +204,22 @@ function isAnsweredCard({ events }: ModelRequest, ref: string): boolean {
 
 /** The run failed while the call ran. Its result says so, and no answer to it comes later. */
 function isInDoubt({ calls }: ModelRequest, what: string, ref: string): boolean {
-  return calls.some(
-    ({ name, input, result }) => name === what && input.ref === ref && /whether it took effect is unknown/.test(result),
-  );
+  return calls.some((call) => isFor(call, what, ref) && /whether it took effect is unknown/.test(call.result));
 }
 
 /** A call that was cancelled before it did anything, as far as the model knows, is asked for again. */
 function isCalled({ calls }: ModelRequest, what: string, ref: string): boolean {
-  return calls.some(
-    ({ name, input, result }) => name === what && input.ref === ref && !/^(cancelled|skipped)/i.test(result),
-  );
+  return calls.some((call) => isFor(call, what, ref) && !/^(cancelled|skipped)/i.test(call.result));
+}
+
+/** The answer comes later, in an inbox. In a machine the call has no result until then. */
+function isPending({ calls }: ModelRequest, what: string, ref: string): boolean {
+  return calls.some((call) => isFor(call, what, ref) && call.result.startsWith('Pending'));
+}
+
+/** The agent has called the tool, or its sub-agent was told to. */
+function isFor({ name, input }: ModelRequest['calls'][number], what: string, ref: string): boolean {
+  return name === 'helper' ? input.task === `${what} ${ref}` : name === what && input.ref === ref;
 }
 
 type ChatMessage = ChatBody['messages'][number];

@@ -13,7 +13,7 @@ const HARM_AFTER = { die: 0.02, stall: 0.015 };
 const HANG_MS = 25_000;
 
 /** Tools of every kind that a crash treats differently. What they do outside is in the ledger. */
-export function simTools(world: Surroundings): RegisteredTools {
+export function actingTools(world: Surroundings) {
   const { time, faults, ledger } = world;
 
   async function act({ ref }: { ref: string }, context: ToolContext): Promise<object> {
@@ -34,11 +34,18 @@ export function simTools(world: Surroundings): RegisteredTools {
   }
 
   const effect = { inputSchema, slices: [acts], execute: act };
+  return {
+    charge: tool({ description: 'Charges. Must not happen twice.', ...effect }),
+    record: tool({ description: 'Records. May be repeated with its key.', idempotent: true, ...effect }),
+    transfer: tool({ description: 'Transfers, once approved.', approval: true, ...effect }),
+  };
+}
+
+/** Everything that agents may name. */
+export function simTools({ time, faults }: Surroundings, acting: ReturnType<typeof actingTools>): RegisteredTools {
   const checked = checkTools(
     {
-      charge: tool({ description: 'Charges. Must not happen twice.', ...effect }),
-      record: tool({ description: 'Records. May be repeated with its key.', idempotent: true, ...effect }),
-      transfer: tool({ description: 'Transfers, once approved.', approval: true, ...effect }),
+      ...acting,
       look_up: {
         tool: tool({
           description: 'Looks something up.',
@@ -50,6 +57,12 @@ export function simTools(world: Surroundings): RegisteredTools {
           },
         }),
         executionType: 'internal',
+      },
+      helper: {
+        description: 'Gives a task to the helper.',
+        executionType: 'internal',
+        inputSchema: { type: 'object', properties: { task: { type: 'string' } }, required: ['task'] },
+        execution: { agentConfig: { instructions: 'You help.', tools: ['charge', 'record', 'look_up'] } },
       },
       confirm: {
         description: 'Asks the people in the space.',

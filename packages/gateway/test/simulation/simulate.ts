@@ -1,4 +1,5 @@
 import { check, type Problem } from './checks.ts';
+import { contentsOf } from './contents.ts';
 import { MemoryDatabase } from './memory-database.ts';
 import { fingerprint } from './replace-globals.ts';
 import { shrink } from './shrink.ts';
@@ -28,11 +29,13 @@ export async function simulate(options: SimulateOptions): Promise<number> {
   const failed: number[] = [];
   let [worlds, faults] = [0, 0];
   const kinds = new Map<string, number>();
+  const contents = new Map<string, number>();
   for (const seed of seedsOf(options, startedAt)) {
     const { world, problems } = await runAndCheck(memory, { seed });
     worlds++;
     faults += world.faults.length;
     for (const { kind } of world.faults) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+    for (const [name, count] of contentsOf(world.database)) contents.set(name, (contents.get(name) ?? 0) + count);
     if (options.isLogged) print(`${world.log.join('\n')}\nfingerprint ${await fingerprintOf(world)}`);
     if (problems.length === 0) continue;
     failed.push(seed);
@@ -44,16 +47,17 @@ export async function simulate(options: SimulateOptions): Promise<number> {
   print(
     `${worlds} worlds (${perSecond(worlds)} a second), ${faults} faults (${perSecond(faults)} a second), ${failed.length} failed.`,
   );
-  print(
-    `Faults: ${[...kinds]
-      .sort()
-      .map(([kind, count]) => `${kind} ${count}`)
-      .join(', ')}.`,
-  );
+  print(`Faults: ${listed(kinds)}.`);
+  print(`Worlds had: ${listed(contents)}.`);
   return print(
     failed.length === 0 ? 'Every promise was kept.' : `Failed seeds: ${failed.join(' ')}`,
     failed.length === 0 ? 0 : 1,
   );
+}
+
+function listed(counts: ReadonlyMap<string, number>): string {
+  const sorted = [...counts].sort();
+  return sorted.map(([name, count]) => `${name} ${count}`).join(', ');
 }
 
 interface CheckedWorld {

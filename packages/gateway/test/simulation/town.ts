@@ -1,3 +1,4 @@
+import type { Place } from './place.ts';
 import type { SimGateway } from './sim-gateway.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -10,8 +11,10 @@ export interface WaitingRow {
 /** The world as its people and clients know it. */
 export interface Town extends Surroundings {
   readonly agents: Readonly<Record<string, string>>;
-  readonly people: { readonly Ada: string; readonly Bob: string };
-  readonly spaces: { readonly North: string; readonly South: string };
+  readonly people: Readonly<Record<'Ada' | 'Bob' | 'Eve', string>>;
+  readonly spaces: Readonly<Record<Place, string>>;
+  /** False if requests to the guest may stay without an answer. */
+  readonly isGuestAnswered: boolean;
   pickGateway(place: string): SimGateway | undefined;
   waitingCalls(): readonly WaitingRow[];
   /** Counts clients that still want something. */

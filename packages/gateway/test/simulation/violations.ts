@@ -1,4 +1,5 @@
 import { CHECKS, type Checked, type CheckName, check } from './checks.ts';
+import { type GuestName, guestOf } from './guests.ts';
 import type { MemoryDatabase } from './memory-database.ts';
 import { type EndedWorld, runWorld } from './world.ts';
 
@@ -10,11 +11,14 @@ const VIOLATIONS: Readonly<Record<CheckName, string | ((world: Checked) => void)
     if (first !== undefined) ledger.effects.push(first);
   },
   'a call that is said not to have run did nothing': `update calls set outcome = '{"status":"cancelled"}' where tool_name = 'charge'`,
+  'a sub-agent acts for a call of its agent, once': ({ ledger }) => {
+    ledger.effects.push({ toolName: 'charge', idempotencyKey: `${'0'.repeat(32)}-1`, ref: 'e1' });
+  },
   'every visible call that was started has a card': "delete from messages where kind = 'tool'",
   'every event is handled once': "update inbox_events set status = 'pending' where type = 'space_message'",
   'every request of a person is stored once': 'update messages set client_message_id = null',
   'everything that was asked for is answered once': ({ ledger }) => {
-    ledger.asked.push({ ref: 'n99', what: 'answer', agentId: '', by: 'plan', told: [] });
+    ledger.asked.push({ ref: 'n99', what: 'answer', agentId: '', by: 'plan', told: [], isAnswered: true });
   },
   'every prompt is valid: each call is followed by its result': ({ ledger }) => {
     ledger.invalidPrompts.push('messages[3] is the result of no call before it.');
@@ -36,14 +40,29 @@ const VIOLATIONS: Readonly<Record<CheckName, string | ((world: Checked) => void)
     for (const { runs } of ledger.turns) runs.push('another run');
   },
   'sessions hold what successful calls wrote': 'update calls set input = \'{"ref":"x"}\' where tool_name = \'charge\'',
+  'files hold what successful calls wrote': `update files set content = '"e99"'`,
+  'a deleted agent says nothing more': ({ ledger }) => {
+    for (const one of [...ledger.deleted]) ledger.deleted.push({ ...one, lastSeq: 0 });
+  },
+  'what a project spends stays within its limit': 'update usage set input_tokens = 10000',
   'nothing is left leased or running': "update threads set lease_owner = 'g1'",
+};
+
+/** Promises that only worlds with a guest can break. */
+const GUEST_OF: Readonly<Partial<Record<CheckName, GuestName>>> = {
+  'files hold what successful calls wrote': 'files',
+  'a deleted agent says nothing more': 'deletion',
+  'what a project spends stays within its limit': 'spend limit',
 };
 
 /** For each check: whether the world passed all checks before the promise was broken, and which ones noticed. */
 export async function proveChecks(memory: MemoryDatabase): Promise<Readonly<Record<string, readonly string[]>>> {
-  const seed = await richSeed(memory);
   const noticed: Record<string, readonly string[]> = {};
+  const seeds = new Map<GuestName | undefined, number>();
   for (const name of Object.keys(CHECKS) as CheckName[]) {
+    const guest = GUEST_OF[name];
+    const seed = seeds.get(guest) ?? (await richSeed(memory, guest));
+    seeds.set(guest, seed);
     const world = await calmWorld(memory, seed);
     const { db, raw } = world.database;
     const violate = VIOLATIONS[name];
@@ -60,14 +79,17 @@ function calmWorld(memory: MemoryDatabase, seed: number): Promise<EndedWorld> {
 }
 
 /** A world in which there is something of everything. */
-async function richSeed(memory: MemoryDatabase): Promise<number> {
+async function richSeed(memory: MemoryDatabase, guest: GuestName | undefined): Promise<number> {
   for (let seed = 1; ; seed++) {
+    if (guest !== undefined && guestOf(seed) !== guest) continue;
     const world = await calmWorld(memory, seed);
     const { ledger, database } = world;
     if ((await check({ db: database.db, ledger })).length > 0) throw new Error(`Seed ${seed} fails without any fault.`);
     const isCharged = ledger.effects.some(({ toolName }) => toolName === 'charge');
     const isPlanned = ledger.asked.some(({ by }) => by === 'plan');
+    const isFiled = guest !== 'files' || ledger.asked.some(({ what }) => what === 'file');
     const isShown = ledger.asked.some(({ what }) => what === 'charge');
-    if (isCharged && isPlanned && isShown && ledger.answered.length > 0 && ledger.turns.length > 0) return seed;
+    if (isFiled && isCharged && isPlanned && isShown && ledger.answered.length > 0 && ledger.turns.length > 0)
+      return seed;
   }
 }

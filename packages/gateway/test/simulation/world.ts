@@ -2,21 +2,24 @@ import { randomId } from '@lastcall/core/internal';
 import { createAgent } from '../../src/domain/agents/create-agent.ts';
 import { createEntity } from '../../src/domain/entities/entity.ts';
 import { newId } from '../../src/domain/new-id.ts';
+import { createProject } from '../../src/domain/projects/project.ts';
 import { createSpace } from '../../src/domain/spaces/space.ts';
 import { spaceStream } from '../../src/domain/streams/stream-names.ts';
 import type { Registry } from '../../src/runtime/toolset/registry.ts';
+import type { Action } from './action.ts';
 import { actionsOf } from './actions.ts';
 import { type Fault, type FaultKind, Faults } from './faults.ts';
 import { follow } from './follower.ts';
+import { actionsForGuest, GUEST, GUESTS, type Guest, type GuestName, guestOf, simDefinitions } from './guests.ts';
 import { Hub } from './hub.ts';
 import { createLedger, type Ledger } from './ledger.ts';
 import type { MemoryDatabase, WorldDatabase } from './memory-database.ts';
-import { type Action, answerCalls, perform } from './people.ts';
+import { answerCalls, perform } from './people.ts';
 import { openRemoteStore } from './remote-store.ts';
 import { drawsOfBytes, useWorld } from './replace-globals.ts';
 import { LIMITS, type SimGateway, startGateway } from './sim-gateway.ts';
 import { simModel } from './sim-model.ts';
-import { simTools } from './sim-tools.ts';
+import { actingTools, simTools } from './sim-tools.ts';
 import type { Surroundings } from './surroundings.ts';
 import type { Town, WaitingRow } from './town.ts';
 import { createProcess, inProcess, type SimProcess, START, VirtualTime } from './virtual-time.ts';
@@ -76,6 +79,7 @@ class SimWorld {
   readonly actions: readonly Action[];
   readonly database: WorldDatabase;
   readonly #options: WorldOptions;
+  readonly #guest: GuestName | undefined;
   readonly #time: VirtualTime;
   readonly #faults: Faults;
   readonly #gateways = new Map<string, SimGateway>();
@@ -98,7 +102,9 @@ class SimWorld {
         this.#note(`FAULT ${fault.kind} at ${fault.id}`);
       },
     });
-    this.actions = actionsOf(seed);
+    this.#guest = guestOf(seed);
+    const more = this.#guest === undefined ? [] : actionsForGuest(this.#guest, seed);
+    this.actions = [...actionsOf(seed), ...more].sort((one, other) => one.at - other.at);
   }
 
   #note(line: string): void {
@@ -175,7 +181,7 @@ class SimWorld {
   async #populate(surroundings: Surroundings, start: (name: string) => void): Promise<void> {
     const town = await this.#settle(surroundings);
     for (const name of ['g1', 'g2']) start(name);
-    for (const space of Object.values(town.spaces)) follow(town, spaceStream(space));
+    for (const space of Object.values(town.spaces)) if (space !== '') follow(town, spaceStream(space));
     const { onlyActions } = this.#options;
     for (const [index, action] of this.actions.entries())
       if (onlyActions === undefined || onlyActions.has(index))
@@ -188,9 +194,10 @@ class SimWorld {
     const calm = { ...surroundings, faults: new Faults(0, { only: new Set(), now: () => 0, onFault: () => {} }) };
     const parts = { bus: { publish() {} }, scheduler: { enqueue() {} }, limits: LIMITS };
     const store = openRemoteStore(calm, { process: createProcess('setup'), database: this.database, parts });
-    const people = { Ada: '', Bob: '' };
+    const people = { Ada: '', Bob: '', Eve: '' };
     const agents: Record<string, string> = {};
-    const spaces = { North: '', South: '' };
+    const guest: Guest | undefined = this.#guest === undefined ? undefined : GUESTS[this.#guest];
+    const spaces = { North: '', South: '', East: '' };
     await store.transaction(async (tx) => {
       for (const name of ['Ada', 'Bob'] as const)
         people[name] = (await createEntity(tx, { kind: 'human', displayName: name })).id;
@@ -201,10 +208,16 @@ class SimWorld {
       const members = (...ids: string[]) => ids.map((entityId) => ({ entityId }));
       spaces.North = (await createSpace(tx, { name: 'North', members: members(Ada, Anna, Bert) })).id;
       spaces.South = (await createSpace(tx, { name: 'South', members: members(Bob, Bert, Cleo) })).id;
+      if (guest === undefined) return;
+      const { id: project } =
+        guest.spend === undefined ? {} : await createProject(tx, { id: 'east', spend: guest.spend });
+      people.Eve = (await createEntity(tx, { kind: 'human', displayName: 'Eve', project })).id;
+      agents[GUEST] = (await createAgent(tx, { config: guest.config, project })).id;
+      spaces.East = (await createSpace(tx, { name: 'East', members: members(people.Eve, agents[GUEST]), project })).id;
     });
     return {
       ...surroundings,
-      ...{ agents, people, spaces },
+      ...{ agents, people, spaces, isGuestAnswered: guest?.isAnswered ?? true },
       pickGateway: (place) => this.#pickGateway(place),
       waitingCalls: () => this.#rows<WaitingRow>(WAITING),
       begin: () => void this.#busyClients++,
@@ -241,8 +254,8 @@ class SimWorld {
 
 const WAITING = `select id, run_id as "runId", wait_kind as kind from calls where wait_status = 'pending' order by id`;
 const STREAMS = 'select id, next_seq from streams';
-/** What somebody still has to do. */
-const OPEN = `select id from inbox_events where status in ('pending', 'claimed')
+/** What is still to be done. Events of a project that has spent its money wait for the next day. */
+const OPEN = `select id from inbox_events where status in ('pending', 'claimed') and coalesce(error, '') not like '%"reason":"budget"%'
   union all select id from runs where status = 'running'
   union all select id from threads where lease_owner is not null and coalesce(
     (select status from runs where thread_id = threads.id order by number desc limit 1), '') <> 'failed'
@@ -257,5 +270,6 @@ function configOf(name: string) {
 
 function registryOf(world: Surroundings): Registry {
   const model = simModel(world);
-  return { tools: simTools(world), definitions: {}, model: () => model, agentLimits: {} };
+  const acting = actingTools(world);
+  return { tools: simTools(world, acting), definitions: simDefinitions(acting), model: () => model, agentLimits: {} };
 }

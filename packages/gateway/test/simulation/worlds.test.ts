@@ -25,12 +25,20 @@ const KINDS: Readonly<Record<FaultKind, true>> = {
   'tool-acts-and-fails': true,
 };
 
-test('[Z2] [Z3] [Z6] the fixed worlds keep every promise, and faults of every kind happen in them', async () => {
+const CONTENTS = [
+  ...['spaces', 'approvals', 'answers', 'plans', 'conversations', 'machines', 'sub-agents', 'sessions', 'files'],
+  ...['compaction', 'deletion', 'projects', 'spend limits'],
+];
+
+test('[Z2] [Z3] [Z4] [Z6] the fixed worlds keep every promise, have all that an agent can have, and faults of every kind', async () => {
   const { text } = await runSimulation('--from', '1', '--seeds', String(FIXED_WORLDS));
   expect(text).toContain('Every promise was kept.');
   const [, counted = ''] = /^Faults: (.*)\.$/m.exec(text) ?? [];
   const happened = counted.split(', ').map((one) => one.split(' ')[0]);
   expect(happened.toSorted()).toEqual(Object.keys(KINDS).toSorted());
+  const [, had = ''] = /^Worlds had: (.*)\.$/m.exec(text) ?? [];
+  const counts = new Map(had.split(', ').map((one) => [one.replace(/ \d+$/, ''), Number(/\d+$/.exec(one)?.[0])]));
+  for (const name of CONTENTS) expect([name, (counts.get(name) ?? 0) > 0]).toEqual([name, true]);
 });
 
 test('[Z6] new worlds, whose seeds are printed, keep every promise', async () => {

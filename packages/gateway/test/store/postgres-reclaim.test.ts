@@ -51,3 +51,18 @@ test.each(olders)('[O3] a deleted row is gone from the files although $of was ol
     await Promise.all([older.end(), client.end()]);
   }
 });
+
+test('[O3] an older transaction that stays open is said, and the deletion can be tried again', async () => {
+  const older = new Client(database.location);
+  await older.connect();
+  try {
+    await older.query('create table planted (text text)');
+    for (const statement of ['begin', 'select pg_current_xact_id()']) await older.query(statement);
+    const reclaim = () => reclaimPostgres(database.location, ['planted'], undefined, { waitMs: 400 });
+    await expect(reclaim()).rejects.toThrow('A transaction that is older than the deletion is still open');
+    await older.query('commit');
+    await reclaim();
+  } finally {
+    await older.end();
+  }
+});

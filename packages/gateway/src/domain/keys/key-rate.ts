@@ -16,7 +16,11 @@ type Used = readonly (readonly [part: number, requests: number])[];
  * Counts a request of a key. Returns the seconds after which the next one may be allowed, if this one is not. All gateways count in one
  * row, which is locked until the commit: use a transaction that does nothing else.
  */
-export async function takeRequest(tx: Tx, keyId: string, rate: RateLimit): Promise<number | undefined> {
+export async function takeRequest(
+  tx: Pick<Tx, 'db' | 'now'>,
+  keyId: string,
+  rate: RateLimit,
+): Promise<number | undefined> {
   const partMs = (rate.seconds * 1_000) / PARTS;
   const used = await lockUsed(tx, keyId);
   // The clock of another gateway may be ahead of this one. What it counted more than a period ahead is not waited for.
@@ -40,7 +44,7 @@ export async function takeRequest(tx: Tx, keyId: string, rate: RateLimit): Promi
 }
 
 /** An update that changes nothing locks the row. */
-async function lockUsed(tx: Tx, keyId: string): Promise<Used> {
+async function lockUsed(tx: Pick<Tx, 'db'>, keyId: string): Promise<Used> {
   const { rows } = await sql<{ used: string }>`
     insert into key_rates (key_id, used) values (${keyId}, '[]')
     on conflict (key_id) do update set used = key_rates.used returning used`.execute(tx.db);

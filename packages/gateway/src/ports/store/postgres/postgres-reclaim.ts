@@ -1,23 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
+import { StoreRefused } from '../store-error.ts';
 import { codeOf } from './postgres-error.ts';
 import { createMigrationPool } from './postgres-pool.ts';
 
 /**
  * Removes old rows from the files of tables and indexes. VACUUM makes their space free, but leaves their bytes in it until new rows are
  * written there. Only a rewrite of the table leaves nothing, and nothing else can use the table meanwhile. So tables are rewritten if that
- * takes a moment, and vacuumed otherwise.
+ * takes a moment, and vacuumed otherwise. Throws if an older transaction stays open, because the rows would stay too.
  */
 export async function reclaimPostgres(
   url: string,
   tables: readonly string[],
   keep: () => Promise<void> = async () => {},
+  { waitMs = MOST_WAITED_MS }: { readonly waitMs?: number } = {},
 ): Promise<void> {
   const pool = createMigrationPool(url);
   try {
     const client = await pool.connect();
     try {
-      await untilNoOlderReader(client, keep);
+      await untilNoOlderReader(client, { keep, waitMs });
       for (const { name, bytes } of await tablesOf(client, tables)) {
         await keep();
         await reclaimTable(client, { name, bytes }, keep);
@@ -83,9 +85,12 @@ const LOCK_NOT_AVAILABLE = '55P03';
  * database of the server that write: a rewrite begins with a snapshot, which is as old as the oldest of them. Transactions of gateways are
  * short.
  */
-async function untilNoOlderReader(client: PoolClient, keep: () => Promise<void>): Promise<void> {
+async function untilNoOlderReader(
+  client: PoolClient,
+  { keep, waitMs }: { readonly keep: () => Promise<void>; readonly waitMs: number },
+): Promise<void> {
   const { rows } = await client.query<{ xid: string }>('select pg_current_xact_id()::text as xid');
-  for (let tries = 0; tries < READER_TRIES; tries++) {
+  for (let waited = 0; waited <= waitMs; waited += READER_RETRY_MS) {
     const older = await client.query(
       `select 1 where pg_snapshot_xmin(pg_current_snapshot()) < $1::text::xid8 or exists (
          select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
@@ -96,7 +101,10 @@ async function untilNoOlderReader(client: PoolClient, keep: () => Promise<void>)
     await keep();
     await sleep(READER_RETRY_MS);
   }
+  throw new StoreRefused(
+    'A transaction that is older than the deletion is still open, so PostgreSQL keeps the deleted rows. End it, or wait for it: the deletion is tried again.',
+  );
 }
 
-const READER_TRIES = 300;
+const MOST_WAITED_MS = 60_000;
 const READER_RETRY_MS = 200;

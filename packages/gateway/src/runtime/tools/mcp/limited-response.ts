@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** A server's stream is closed if one message is longer than this: it would be useless, and would fill the memory. */
-const LONGEST_MESSAGE = 10 * 1_024 * 1_024;
+/** A server's stream or process is closed if one message is longer than this: it would be useless, and would fill the memory. */
+export const LONGEST_MESSAGE: number = 10 * 1_024 * 1_024;
 
 /** The response, which ends if one message gets too long. A stream of many messages may go on for ever. */
 export function limitedResponse(response: Response, longest: number = LONGEST_MESSAGE): Response {
@@ -27,15 +27,19 @@ function limitedBytes(longest: number): TransformStream<Uint8Array, Uint8Array> 
 function limitedEvents(longest: number): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
-  let rest = '';
+  // The last two characters are kept beside the rest. Reading them from the rest would copy all of it at each chunk.
+  let [rest, lastTwo] = ['', ''];
   return new TransformStream({
     async transform(chunk, controller) {
       const text = decoder.decode(chunk, { stream: true });
-      const end = endOfEvents(rest.slice(-2), text);
-      if (end === 0) rest += text;
-      else {
+      const end = endOfEvents(lastTwo, text);
+      if (end === 0) {
+        rest += text;
+        lastTwo = (lastTwo + text.slice(-2)).slice(-2);
+      } else {
         controller.enqueue(encoder.encode(thinProgress(rest + text.slice(0, end))));
         rest = text.slice(end);
+        lastTwo = rest.slice(-2);
       }
       if (rest.length > longest) controller.error(tooLong(longest));
       // Yields, so that a server that never stops sending does not block the process.

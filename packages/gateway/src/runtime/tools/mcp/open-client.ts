@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import {
   type AuthProvider,
   type CallToolRequestParams,
@@ -16,10 +15,11 @@ import { LRUCache } from 'lru-cache';
 import { VERSION } from '../../../config/version.ts';
 import type { Egress } from '../../../ports/egress/egress.ts';
 import { STREAM_ENDED } from './call-failure.ts';
-import { limitedResponse } from './limited-response.ts';
+import { LONGEST_MESSAGE, limitedResponse } from './limited-response.ts';
 import { takeListEntries } from './list-entries.ts';
 import type { McpDefinition } from './mcp-definition.ts';
 import type { InputResponse } from './mcp-question.ts';
+import { readInTurns } from './process-output.ts';
 import { renewingTokens } from './renewing-tokens.ts';
 
 /** How a server is reached, with its secrets filled in. */
@@ -127,7 +127,7 @@ export async function openClient(address: McpAddress, options: OpenOptions): Pro
     throw error;
   }
   readNotices(transport, options.onListChanged);
-  if (address.transport === 'stdio') takeTurns(transport);
+  if (address.transport === 'stdio') readInTurns(transport);
   const discover = client.getDiscoverResult();
   return {
     prior: discover === undefined ? { kind: 'legacy' } : { kind: 'modern', discover },
@@ -200,7 +200,13 @@ function openTransport(address: McpAddress, egress: Egress): { transport: Transp
     return { transport: httpTransport({ url, headers, authProvider }, egress), lastWords: () => '' };
   }
   const { command, args, env } = address;
-  const transport = new StdioClientTransport({ command, args: [...args], env: { ...env }, stderr: 'pipe' });
+  const transport = new StdioClientTransport({
+    command,
+    args: [...args],
+    env: { ...env },
+    stderr: 'pipe',
+    maxBufferSize: LONGEST_MESSAGE,
+  });
   let words = '';
   transport.stderr?.on('data', (chunk: Buffer) => {
     words = `${words}${chunk.toString('utf8', Math.max(0, chunk.length - LAST_WORDS))}`.slice(-LAST_WORDS);
@@ -240,19 +246,6 @@ export async function finishAuthorization(
   query: URLSearchParams,
 ): Promise<void> {
   await httpTransport({ url, headers: {}, authProvider }, egress).finishAuth(query);
-}
-
-/**
- * Yields to the rest of the process after each chunk that a server's process writes: one that never stops writing would
- * otherwise block it for a third of a second at a time. The transport offers no other access to the output.
- */
-function takeTurns(transport: Transport): void {
-  const { _process: child } = transport as { _process?: { readonly stdout?: Readable | null } };
-  const stdout = child?.stdout;
-  stdout?.on('data', () => {
-    stdout.pause();
-    setImmediate(() => stdout.resume());
-  });
 }
 
 /** Reports an error for a call whose stream ended without an answer. Otherwise the call would wait for its timeout. */
