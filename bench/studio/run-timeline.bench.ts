@@ -6,7 +6,8 @@ import { startTestGateway, type TestGateway, waitFor } from '@lastcall/gateway/t
 import { type Browser, type Page, chromium as playwright } from 'playwright-core';
 import { z } from 'zod';
 import { chromePath } from '../../packages/studio/test/support/chrome-path.ts';
-import { heldAtMost, percentile } from '../gateway/percentiles.ts';
+import { percentile } from '../gateway/percentiles.ts';
+import { heldAtMost } from '../held.ts';
 import { type Report, toMarkdown } from '../report.ts';
 
 /** The last one has 302 steps: the last step only says something. */

@@ -6,7 +6,8 @@ import { withPace } from '@lastcall/gateway/internal';
 import { startTestGateway, type TestGateway } from '@lastcall/gateway/testing';
 import { type Browser, type Page, chromium as playwright } from 'playwright-core';
 import { chromePath } from '../../packages/studio/test/support/chrome-path.ts';
-import { heldAtLeast, heldAtMost, percentile } from '../gateway/percentiles.ts';
+import { percentile } from '../gateway/percentiles.ts';
+import { heldAtLeast, heldAtMost } from '../held.ts';
 import { type Report, toMarkdown } from '../report.ts';
 
 const MESSAGES = 2_000;
