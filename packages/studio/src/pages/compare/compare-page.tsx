@@ -169,7 +169,9 @@ const KINDS: Readonly<
 const MOST_OPEN = 3;
 
 function AlignedRow({ aligned, isOpenAtFirst }: { aligned: Aligned; isOpenAtFirst: boolean }): ReactElement {
-  const [isOpen, setOpen] = useState(isOpenAtFirst);
+  // Until the user opens or closes it: a call of a run that goes on may differ only later.
+  const [chosen, setOpen] = useState<boolean>();
+  const isOpen = chosen ?? isOpenAtFirst;
   const { word, icon: Icon, colour } = KINDS[aligned.kind];
   const call = aligned.kind === 'right' ? aligned.right : aligned.left;
   const what = aligned.kind === 'changed' ? `: ${aligned.what.join(', ')}` : '';
