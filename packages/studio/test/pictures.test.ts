@@ -60,6 +60,7 @@ async function pagesWithContent({ gateway: { api } }: Studio): Promise<readonly 
       heading: 'Travel desk',
       text: 'I asked for a confirmation',
     },
+    { name: 'home', path: '/', heading: 'Home', text: 'Waiting for you' },
     { name: 'inbox', path: '/inbox', heading: 'Inbox', text: 'pay_invoice' },
     { name: 'runs', path: '/runs', heading: 'Runs', text: 'Clerk, run 1' },
     { name: 'run', path: `/runs/${failed?.id}`, heading: /./, text: 'import_receipts' },

@@ -115,7 +115,7 @@ function ToolList(): ReactElement | null {
         </EmptyState>
       ) : (
         <div className="rounded-card border border-line bg-surface">
-          <ListHead columns={['Tool', 'What it does', 'Used by']} grid={GRID} />
+          <ListHead columns={['Tool', 'From', 'What it does', 'Used by']} grid={GRID} />
           <ul ref={list} aria-label="Tools">
             {shown.map((tool) => (
               <ToolRow key={tool.id} tool={tool} />
@@ -143,7 +143,8 @@ function NoToolsYet(): ReactElement {
   );
 }
 
-const GRID = 'gap-x-4 wide:grid-cols-[minmax(0,1.2fr)_minmax(0,2.4fr)_minmax(0,0.8fr)] wide:*:last:text-left';
+const GRID =
+  'gap-x-4 wide:grid-cols-[minmax(0,1.2fr)_minmax(0,0.8fr)_minmax(0,2.4fr)_minmax(0,0.8fr)] wide:*:last:text-left';
 
 function ToolRow({ tool }: { tool: Tool }): ReactElement {
   return (
@@ -152,11 +153,11 @@ function ToolRow({ tool }: { tool: Tool }): ReactElement {
         <Link to="/tools/$id" params={{ id: tool.id }} className="font-mono text-sm font-medium hover:underline">
           {withVisibleControls(tool.name)}
         </Link>
-        <p className="text-xs text-quiet">
-          {SOURCES[tool.source]}
-          {tool.definition !== undefined && ` ${tool.definition}`}
-        </p>
       </div>
+      <p className="text-sm text-quiet">
+        {SOURCES[tool.source]}
+        {tool.definition !== undefined && ` ${tool.definition}`}
+      </p>
       <div className="flex min-w-0 flex-col gap-1">
         <p className="line-clamp-2 text-sm">{withVisibleControls(tool.description)}</p>
         <ToolMarks tool={tool} />
