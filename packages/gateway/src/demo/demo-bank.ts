@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 
-export interface BankAnswer {
+interface BankAnswer {
   /** How many payments the bank has booked under this key: one. */
   readonly entries: number;
   /** How often it was asked with this key. */

@@ -77,8 +77,8 @@ interface Shown {
   readonly show: InboxShow;
 }
 
-function When({ call, show }: Shown): ReactElement {
-  if (show === 'waiting') return call.expiresAt === undefined ? <></> : <TimeLeft expiresAt={call.expiresAt} />;
+function When({ call, show }: Shown): ReactElement | null {
+  if (show === 'waiting') return call.expiresAt === undefined ? null : <TimeLeft expiresAt={call.expiresAt} />;
   return <Time at={call.resolvedAt ?? call.expiresAt ?? call.createdAt} />;
 }
 
