@@ -125,7 +125,7 @@ const PLACES: readonly RailPlace[] = [
   { to: '/spaces', word: 'Spaces', icon: MessagesSquare },
   { to: '/runs', word: 'Runs', icon: ListTree },
   { to: '/agents', word: 'Agents', icon: Bot },
-  { to: '/tools', word: 'Tools', icon: Wrench, isWideOnly: true },
+  { to: '/tools', word: 'Tools', icon: Wrench },
   { to: '/evaluations', word: 'Evaluations', icon: FlaskConical, isWideOnly: true },
   { to: '/usage', word: 'Usage', icon: ChartColumn, isWideOnly: true },
   { to: '/settings', word: 'Settings', icon: Settings },
