@@ -33,8 +33,8 @@ export const GUESTS = {
   'sub-agent': { config: { ...config, tools: ['helper'] }, works: ['charge', 'record', 'look_up'], isAnswered: true },
   files: { config: { ...config, definition: 'clerk' }, works: ['file', 'answer'], isAnswered: true },
   compaction: {
-    config: { ...config, tools: PLAIN.slice(1), limits: { consciousnessTokens: 1_200 } },
-    works: PLAIN,
+    config: { ...config, tools: WORKS.slice(1), limits: { consciousnessTokens: 900 } },
+    works: WORKS,
     most: 9,
     isAnswered: true,
   },

@@ -21,21 +21,21 @@ const CACHE = 'gateway/src/runtime/claim/transcript-cache.ts';
 export const PLANTS: readonly Plant[] = [
   {
     name: 'the fence does not check the epoch',
-    seed: 120,
+    seed: 57,
     file: LEASE,
     find: ".where('id', '=', threadId).where('epoch', '=', epoch), dialect)",
     replace: ".where('id', '=', threadId), dialect)",
   },
   {
     name: 'a claim does not raise the epoch',
-    seed: 120,
+    seed: 57,
     file: LEASE,
     find: "epoch: eb('epoch', '+', 1)",
     replace: "epoch: eb('epoch', '+', 0)",
   },
   {
     name: 'the sweep does not find lost wakes',
-    seed: 6,
+    seed: 7,
     file: RUNNABLE,
     find: 'const waiting = waitedMs === undefined ? [] :',
     replace: 'const waiting = waitedMs !== -1 ? [] :',
@@ -57,14 +57,14 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'a start is not durable before the tool runs',
-    seed: 26,
+    seed: 6,
     file: JOURNAL,
     find: 'return this.#queue.write([...started, ...shown]).then(nothing);',
     replace: 'this.#buffer([...started, ...shown]); return Promise.resolve();',
   },
   {
     name: 'a write whose outcome is unknown is repeated',
-    seed: 32,
+    seed: 285,
     file: 'gateway/src/ports/store/retry-while-unavailable.ts',
     find: 'const isAway = error instanceof StoreUnavailable && !error.inDoubt;',
     replace: 'const isAway = error instanceof StoreUnavailable;',
@@ -108,7 +108,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'the key of a repeated request is ignored',
-    seed: 4,
+    seed: 7,
     file: 'gateway/src/runtime/chat/start-turn.ts',
     find: 'if (repeated !== undefined) return await repeatOf(tx, repeated, caller);',
     replace: 'void repeated; void repeatOf;',
@@ -198,6 +198,41 @@ export const PLANTS: readonly Plant[] = [
     file: CLOSE,
     find: '  if (announcedSpaceId !== null) {',
     replace: "  if (announcedSpaceId !== null && status !== 'failed') {",
+  },
+  {
+    name: 'a deleted agent goes on with its run',
+    seed: 80,
+    file: 'gateway/src/domain/agents/delete-agent.ts',
+    find: '  await cancelRunsOf(tx, agentId);\n',
+    replace: '',
+  },
+  {
+    name: 'the calls of a deleted agent are not settled',
+    seed: 296,
+    file: 'gateway/src/domain/agents/delete-agent.ts',
+    find: '  settleUnrun(tx, agentId);\n',
+    replace: '',
+  },
+  {
+    name: 'what a project has spent does not stop a run',
+    seed: 10,
+    file: 'gateway/src/runtime/spend/reserve-request.ts',
+    find: 'if (reached !== undefined) {',
+    replace: "if (reached !== undefined && scope.scope !== 'project') {",
+  },
+  {
+    name: 'a compaction drops calls that wait',
+    seed: 54,
+    file: 'gateway/src/domain/transcript/compact.ts',
+    find: 'carried: [...toSummaryEntries(lines), ...waiting, ...withFullInbox(',
+    replace: 'carried: [...toSummaryEntries(lines), ...withFullInbox(',
+  },
+  {
+    name: 'files that a call wrote are not stored',
+    seed: 4,
+    file: 'gateway/src/runtime/files/thread-files.ts',
+    find: 'return files.filter(({ path }) => this.#unsaved.has(path));',
+    replace: 'return [];',
   },
 ];
 

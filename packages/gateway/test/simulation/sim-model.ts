@@ -214,7 +214,7 @@ function isCalled({ calls }: ModelRequest, what: string, ref: string): boolean {
 
 /** The answer comes later, in an inbox. In a machine the call has no result until then. */
 function isPending({ calls }: ModelRequest, what: string, ref: string): boolean {
-  return calls.some((call) => isFor(call, what, ref) && call.result.startsWith('Pending'));
+  return calls.some((call) => isFor(call, what, ref) && /pending as call/i.test(call.result));
 }
 
 /** The agent has called the tool, or its sub-agent was told to. */

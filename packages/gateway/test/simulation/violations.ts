@@ -44,7 +44,7 @@ const VIOLATIONS: Readonly<Record<CheckName, string | ((world: Checked) => void)
   'a deleted agent says nothing more': ({ ledger }) => {
     for (const one of [...ledger.deleted]) ledger.deleted.push({ ...one, lastSeq: 0 });
   },
-  'what a project spends stays within its limit': 'update usage set input_tokens = 10000',
+  'what a project spends stays within its limit': 'update usage_requests set input_tokens = 10000',
   'nothing is left leased or running': "update threads set lease_owner = 'g1'",
 };
 
