@@ -34,6 +34,7 @@ import { type Report, toMarkdown } from './report.ts';
 import { benchSnapshot } from './snapshot.bench.ts';
 import { benchStudioColdBrowser } from './studio/cold-browser.bench.ts';
 import { benchStudioRunTimeline } from './studio/run-timeline.bench.ts';
+import { benchStudioSpace } from './studio/space.bench.ts';
 
 const benches: readonly (() => Promise<Report>)[] = [
   benchDispatch,
@@ -65,6 +66,7 @@ const benches: readonly (() => Promise<Report>)[] = [
   benchCost,
   benchStudioColdBrowser,
   benchStudioRunTimeline,
+  benchStudioSpace,
 ];
 // `npm run bench overhead growth` runs those alone, and writes nothing.
 const { values: options, positionals } = parseArgs({

@@ -1052,6 +1052,8 @@ export type Member = {
   readonly displayName: string;
   readonly role: string;
   readonly joinedAt: number;
+  /** The run in which an agent is at work here, as in `agent.active`. */
+  readonly activeRunId?: string | undefined;
   /** The last failure of an agent here, as in `agent.failed`. Absent once the agent has written here, or its work is done or has been started again. */
   readonly failure?: {
     readonly runId: string;
@@ -1862,7 +1864,7 @@ export type SpendLimits = {
   readonly currency?: string | undefined;
 };
 
-/** `agentLimits`, `definitions`, `counts` and `canCrash` are for keys and sessions that may read. `gatewayId`, `store` and `problems` are for those of all projects, or of the project `default`. */
+/** `agentLimits`, `currency`, `definitions`, `counts` and `canCrash` are for keys and sessions that may read. `gatewayId`, `store` and `problems` are for those of all projects, or of the project `default`. */
 export type Status = {
   readonly version: string;
   /** The model of agents that name none. */
@@ -1899,6 +1901,8 @@ export type Status = {
     readonly maxFiles: number;
     readonly spend: SpendLimits;
   } | undefined;
+  /** The currency of all costs: that of the configured prices. */
+  readonly currency?: string | undefined;
   /** The definitions that agents may name, and whether each is a machine. */
   readonly definitions?: readonly ({
     readonly name: string;

@@ -7,6 +7,7 @@ import { useIsMachine } from '../../data/definitions.ts';
 import { StatusMark } from '../../parts/agent/status-mark.tsx';
 import { NotAllowed } from '../../parts/session/requires.tsx';
 import { useMay } from '../../parts/session/session.tsx';
+import { Avatar } from '../../parts/ui/avatar.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { Page } from '../../parts/ui/page.tsx';
 import { Tabs, tabClass } from '../../parts/ui/tabs.tsx';
@@ -68,6 +69,7 @@ function AgentTabs({ agent }: { agent: Agent }): ReactElement {
     <Page
       title={agent.name}
       isFilled={current === 'workbench'}
+      mark={<Avatar name={agent.name} kind="agent" size="large" />}
       aside={
         <>
           <StatusMark status={agent.status} />

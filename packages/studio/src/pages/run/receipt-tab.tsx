@@ -97,7 +97,7 @@ function GrantLink({ id }: { id: string }): ReactElement {
   const { data } = useQuery(grantById(id));
   if (data === undefined) return <>grant</>;
   return (
-    <Link to="/agents/$id" params={{ id: data.agentId }} search={{ tab: 'grants' }} className="text-accent underline">
+    <Link to="/agents/$id" params={{ id: data.agentId }} search={{ tab: 'grants' }} className="link">
       grant of {withVisibleControls(data.grantedByName ?? 'an operator')}
     </Link>
   );
@@ -150,7 +150,7 @@ function Race({ call, pending }: { call: Call; pending: PendingCall }): ReactEle
         {next != null && (
           <>
             {': '}
-            <Link to="/runs/$id" params={{ id: next.id }} className="text-accent underline">
+            <Link to="/runs/$id" params={{ id: next.id }} className="link">
               run {next.number}
             </Link>
           </>

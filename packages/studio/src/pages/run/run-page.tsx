@@ -46,7 +46,7 @@ export function RunPage(): ReactElement {
       <Page title="Run">
         {error !== undefined && (
           <ErrorNote error={error} title="This run cannot be shown.">
-            <Link to="/runs" search={{}} className="text-accent underline">
+            <Link to="/runs" search={{}} className="link">
               All runs
             </Link>
           </ErrorNote>

@@ -22,7 +22,7 @@ export function RunPlan({ run, config }: { run: Run; config: AgentConfig | undef
   const plan = slices === undefined ? undefined : toPlan(slices);
   if (plan === undefined) return null;
   return (
-    <details aria-label="Plan" className="border-b border-line bg-surface px-4 py-2">
+    <details aria-label="Plan" className="border-b border-line bg-surface px-4 wide:px-6 py-2">
       <summary className="text-sm">
         <span className="font-medium">Plan as it is now:</span>{' '}
         <span dir="auto">{withVisibleControls(firstLineOf(plan.objective))}</span>{' '}

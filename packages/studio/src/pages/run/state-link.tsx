@@ -35,4 +35,4 @@ export function StateLink({
 
 /** The class of a link in a group of choices; the chosen one is raised. */
 export const choiceClass =
-  'inline-flex min-h-7 items-center gap-1 rounded px-2 text-sm whitespace-nowrap text-quiet hover:bg-raised hover:text-text aria-[current=true]:bg-accent-soft aria-[current=true]:font-medium aria-[current=true]:text-text pointer-coarse:min-h-11';
+  'inline-flex min-h-7 items-center gap-1 rounded px-2 text-sm whitespace-nowrap text-quiet hover:bg-raised hover:text-text aria-[current=true]:bg-selected aria-[current=true]:font-medium aria-[current=true]:text-text pointer-coarse:min-h-11';

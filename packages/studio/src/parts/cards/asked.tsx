@@ -11,7 +11,7 @@ export function Asked({ call, shown }: { call: Card; shown: ShownInput }): React
   return (
     <div className="flex flex-col gap-2">
       {question !== undefined && (
-        <div className="text-lg">
+        <div className="text-lg font-medium">
           <Part part={question} shown={shown} />
         </div>
       )}

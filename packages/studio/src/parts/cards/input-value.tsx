@@ -23,7 +23,7 @@ function Text({ text }: { text: string }): ReactElement {
 
 /** Shows values other than text as JSON, so that `false` and the text "false" differ. */
 function Plain({ text }: { text: string }): ReactElement {
-  return <div className="font-mono text-xs leading-5 whitespace-pre-wrap">{withVisibleControls(text)}</div>;
+  return <div className="font-mono text-[0.93em] whitespace-pre-wrap">{withVisibleControls(text)}</div>;
 }
 
 function Fields({ fields, depth }: { fields: Readonly<Record<string, unknown>>; depth: number }): ReactElement {

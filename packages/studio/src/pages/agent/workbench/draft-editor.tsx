@@ -46,7 +46,7 @@ export function DraftEditor({ bench: { agent, editor } }: { bench: Workbench }):
         <ToolsField tools={draft.tools} onChange={(tools) => set({ tools })} problem={at('tools')} />
         <p className="text-xs text-quiet">
           Everything else is under{' '}
-          <Link to="/agents/$id" params={{ id: agent.id }} search={{ tab: 'config' }} className="text-accent underline">
+          <Link to="/agents/$id" params={{ id: agent.id }} search={{ tab: 'config' }} className="link">
             Configuration
           </Link>
           .
@@ -70,7 +70,7 @@ function InNoSpace({ agent }: { agent: Agent }): ReactElement | null {
   return (
     <p className="text-xs text-quiet">
       It is in no space yet: here you can talk to it, and others cannot.{' '}
-      <Link to="/agents/$id" params={{ id: agent.id }} search={{}} className="text-accent underline">
+      <Link to="/agents/$id" params={{ id: agent.id }} search={{}} className="link">
         Add it to a space
       </Link>
     </p>

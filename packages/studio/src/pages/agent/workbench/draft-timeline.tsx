@@ -24,7 +24,7 @@ function Shown({ runId, turn }: { runId: string; turn: DraftTurn }): ReactElemen
     <>
       <p className="flex items-center justify-between gap-4 border-b border-line bg-surface px-4 py-1 text-xs text-quiet">
         <span>A row opens the page of the run.</span>
-        <Link to="/runs/$id" params={{ id: runId }} search={{}} className="text-accent underline">
+        <Link to="/runs/$id" params={{ id: runId }} search={{}} className="link">
           Open the run
         </Link>
       </p>

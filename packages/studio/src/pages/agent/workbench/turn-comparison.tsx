@@ -58,11 +58,7 @@ export function TurnComparison({ beforeId, now, onShow }: TurnComparisonProps): 
         </tbody>
       </table>
       <p className="flex flex-wrap items-center gap-3 text-sm">
-        <Link
-          to="/runs/$id/compare/$other"
-          params={{ id: before.first.id, other: now.first.id }}
-          className="text-accent underline"
-        >
+        <Link to="/runs/$id/compare/$other" params={{ id: before.first.id, other: now.first.id }} className="link">
           Compare the runs, call by call
         </Link>
         <Button kind="ghost" onClick={() => onShow(before.last.id)}>

@@ -103,7 +103,7 @@ function Figures({ turn: { first, last, calls, usage, ms } }: { turn: TurnSummar
       <span>{calls.length === 1 ? '1 call' : `${calls.length} calls`}</span>
       {usage !== undefined && <span title={usageTitle(usage)}>{tokensInWords(usage)} tokens</span>}
       {ms !== undefined && <span>{duration(ms)}</span>}
-      <Link to="/runs/$id" params={{ id: last.id }} search={{}} className="text-accent underline">
+      <Link to="/runs/$id" params={{ id: last.id }} search={{}} className="link">
         run
       </Link>
     </p>

@@ -28,12 +28,7 @@ export function WorkbenchTab({ agent }: { agent: Agent }): ReactElement {
           <EmptyState title="A machine cannot be tried here yet.">
             <p>
               Change it under{' '}
-              <Link
-                to="/agents/$id"
-                params={{ id: agent.id }}
-                search={{ tab: 'config' }}
-                className="text-accent underline"
-              >
+              <Link to="/agents/$id" params={{ id: agent.id }} search={{ tab: 'config' }} className="link">
                 Configuration
               </Link>
               , and talk to it in a space.

@@ -38,7 +38,7 @@ export const CallRowView = memo(function CallRowView(props: CallRowProps): React
       href={`/runs/${call.runId}?call=${call.callId}`}
       aria-current={isOpen ? 'true' : undefined}
       onClick={(event) => followInPage(event, () => onOpen(call.callId))}
-      className={`${rowClass} hover:bg-raised aria-[current=true]:bg-accent-soft`}
+      className={`${rowClass} hover:bg-raised aria-[current=true]:bg-selected`}
     >
       <Place call={call} />
       {/* On a narrow screen the tool moves to a separate line if the outcome leaves it no room. */}

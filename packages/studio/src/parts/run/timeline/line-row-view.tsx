@@ -43,7 +43,7 @@ export function StepRowView({ row, scale, isOpen, onOpen }: StepRowProps): React
       href={`/runs/${runId}?call=step-${step}`}
       aria-current={isOpen ? 'true' : undefined}
       onClick={(event) => followInPage(event, () => onOpen(`step-${step}`, runId))}
-      className={`${rowClass} border-t border-line bg-ground hover:bg-raised aria-[current=true]:bg-accent-soft`}
+      className={`${rowClass} border-t border-line bg-ground hover:bg-raised aria-[current=true]:bg-selected`}
     >
       <span className="truncate font-semibold wide:col-span-2">
         Step {step}{' '}
@@ -80,7 +80,7 @@ function RunRowView({ row }: { row: Extract<LineRow, { kind: 'run' }> }): ReactE
       to="/runs/$id"
       params={{ id: run.id }}
       search={{}}
-      className="mt-2 flex min-h-8 items-center gap-2 border-t-2 border-line bg-ground px-3 text-sm font-semibold hover:bg-raised"
+      className="mt-2 flex min-h-8 items-center gap-2 border-t-2 border-line bg-ground px-4 wide:px-6 text-sm font-semibold hover:bg-raised"
     >
       <StatusMark run={run} />
       {lineInWords(row, () => '')}
@@ -132,7 +132,7 @@ export function LineRowView({ row, scale, stopped }: LineRowProps): ReactElement
   const words = withVisibleControls(lineInWords(row, stopped));
   const isRule = row.kind === 'takeover';
   return (
-    <div className={`flex min-h-7 items-center gap-2 px-3 py-1 text-sm wide:py-0 ${colour}`}>
+    <div className={`flex min-h-7 items-center gap-2 px-4 wide:px-6 py-1 text-sm wide:py-0 ${colour}`}>
       {isRule && <span aria-hidden className="h-px w-4 bg-current" />}
       <Icon
         size={16}
