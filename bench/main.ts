@@ -1,5 +1,7 @@
 // `npm run bench` measures, prints the tables and writes them to docs/benchmarks.md. `npm run bench -- --claims` runs everything three times,
 // and writes the worst of each ratio to docs/claims.md.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -34,6 +36,7 @@ import { type Report, toMarkdown } from './report.ts';
 import { benchSnapshot } from './snapshot.bench.ts';
 import { benchStudioColdBrowser } from './studio/cold-browser.bench.ts';
 import { benchStudioRunTimeline } from './studio/run-timeline.bench.ts';
+import { benchStudioSpace } from './studio/space.bench.ts';
 
 const benches: readonly (() => Promise<Report>)[] = [
   benchDispatch,
@@ -65,10 +68,11 @@ const benches: readonly (() => Promise<Report>)[] = [
   benchCost,
   benchStudioColdBrowser,
   benchStudioRunTimeline,
+  benchStudioSpace,
 ];
 // `npm run bench overhead growth` runs those alone, and writes nothing.
 const { values: options, positionals } = parseArgs({
-  options: { claims: { type: 'boolean' } },
+  options: { claims: { type: 'boolean' }, json: { type: 'boolean' } },
   allowPositionals: true,
 });
 const wanted = positionals.map((name) => name.toLowerCase());
@@ -112,11 +116,31 @@ const head = [
   madeOn,
   '',
 ];
+/** Each in a process of its own: what the compiler made of one benchmark would slow the next one down. */
+async function runEachAlone(): Promise<readonly Report[]> {
+  const reports: Report[] = [];
+  for (const { name } of chosen) {
+    const child = fork(import.meta.filename, ['--json', name], { stdio: 'inherit' });
+    const ended = once(child, 'exit');
+    let measured: readonly Report[] | undefined;
+    child.once('message', (all: readonly Report[]) => {
+      measured = all;
+    });
+    const [code] = await ended;
+    if (measured === undefined) throw new Error(`${name} ended with exit code ${code} and without figures.`);
+    reports.push(...measured);
+  }
+  return reports;
+}
+
 const page = (name: string): URL => new URL(`../docs/${name}`, import.meta.url);
 
-if (options.claims === true) {
+if (options.json === true) {
+  process.send?.(await runAll());
+  process.disconnect();
+} else if (options.claims === true) {
   const runs: (readonly Report[])[] = [];
-  for (let run = 0; run < RUNS; run++) runs.push(await runAll());
+  for (let run = 0; run < RUNS; run++) runs.push(await runEachAlone());
   const command = ['npm run bench -- --claims', ...positionals].join(' ');
   await writeFile(page('claims.md'), toPage({ claims: claimsOf(runs), command, madeOn }));
 } else {

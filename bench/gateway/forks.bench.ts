@@ -1,6 +1,8 @@
 import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
-import { startTestGateway } from '@lastcall/gateway/testing';
+import { defineAgent } from '@lastcall/gateway';
+import { startTestGateway, type TestGateway } from '@lastcall/gateway/testing';
+import { charter, node } from '@lastcall/machines';
 import { z } from 'zod';
 import { heldAtMost } from '../held.ts';
 import type { Report } from '../report.ts';
@@ -17,8 +19,11 @@ export async function benchGatewayForks(): Promise<Report> {
   try {
     for (const kind of ['sqlite', 'postgres'] as const) {
       const { settings } = await databases[kind]();
-      const times = await forkTimes(settings);
-      rows.push([kind, times[Math.floor(times.length / 2)] ?? 0, times.at(-1) ?? 0]);
+      const all = await forkTimes(settings);
+      for (const agent of AGENTS) {
+        const times = all[agent];
+        rows.push([`${kind}, ${agent}`, times[Math.floor(times.length / 2)] ?? 0, times.at(-1) ?? 0]);
+      }
     }
   } finally {
     await databases.close();
@@ -26,18 +31,23 @@ export async function benchGatewayForks(): Promise<Report> {
   const slowest = Math.max(...rows.map(([, , most]) => most));
   return {
     title: 'A fork of a long run',
-    claim: `A run of ${STEPS} steps with one call each is forked at its last step, ${ROUNDS} times. Measured from the HTTP request to the first request to the model. Claim: less than a second.`,
+    claim: `A run of ${STEPS} steps with one call each, of a turn and of a machine with one node, is forked at its last step, ${ROUNDS} times. Measured from the HTTP request to the first request to the model. Claim: less than a second.`,
     columns: ['', 'median, ms', 'slowest, ms'],
     rows,
     findings: [heldAtMost('The slowest fork', slowest, MOST_MS, ' ms')],
   };
 }
 
-/** In ascending order. */
-async function forkTimes(settings: { readonly home: string } | { readonly databaseUrl: string }): Promise<number[]> {
+const AGENTS = ['turn', 'machine'] as const;
+
+/** Of each agent, in ascending order. */
+async function forkTimes(
+  settings: { readonly home: string } | { readonly databaseUrl: string },
+): Promise<Record<(typeof AGENTS)[number], number[]>> {
   let asked: (() => void) | undefined;
   const model = scriptedModel(
-    Array.from({ length: STEPS + ROUNDS }, (_, index) => () => {
+    Array.from({ length: 2 * (STEPS + ROUNDS) }, (_, count) => () => {
+      const index = count % (STEPS + ROUNDS);
       asked?.();
       return index < STEPS - 1 ? { toolName: 'look', input: { n: index } } : 'Done.';
     }),
@@ -52,20 +62,34 @@ async function forkTimes(settings: { readonly home: string } | { readonly databa
     ...settings,
     model,
     tools: { look },
+    definitions: {
+      looker: defineAgent({ machine: charter({ nodes: { root: node({ instructions: 'Look.', tools: { look } }) } }) }),
+    },
     agents: [
-      {
-        name: 'Looker',
-        instructions: 'Look.',
-        tools: ['look'],
-        limits: { maxSteps: STEPS + 10, tokensPerCycle: 1e9, consciousnessTokens: 1e7 },
-      },
+      { name: 'turn', instructions: 'Look.', tools: ['look'], limits },
+      { name: 'machine', definition: 'looker', limits },
     ],
   });
-  const { run_id: runId } = await gateway.api('/chat', { agent: 'Looker', message: 'Look around.' });
+  const measured = { turn: [] as number[], machine: [] as number[] };
+  for (const agent of AGENTS)
+    measured[agent] = await timesOf(gateway, agent, (onAsked) => {
+      asked = onAsked;
+    });
+  return measured;
+}
+
+const limits = { maxSteps: STEPS + 10, tokensPerCycle: 1e9, consciousnessTokens: 1e7 };
+
+async function timesOf(
+  gateway: TestGateway,
+  agent: string,
+  whenAsked: (onAsked: () => void) => void,
+): Promise<number[]> {
+  const { run_id: runId } = await gateway.api('/chat', { agent, message: 'Look around.' });
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const { promise, resolve } = Promise.withResolvers<void>();
-    asked = resolve;
+    whenAsked(resolve);
     const startedAt = performance.now();
     const answer = await gateway.api(`/api/runs/${runId}/forks`, { atStep: STEPS });
     if (answer.runId === undefined) throw new Error(`The fork was refused: ${JSON.stringify(answer)}`);

@@ -23,7 +23,7 @@ export async function benchStudioColdBrowser(): Promise<Report> {
     rounds.session.push(await openSignedIn(gateway, person));
   }
   const seen = (opened: readonly Opened[]): number[] => opened.map(({ seenMs }) => seenMs);
-  const [{ sentKb, scriptKb, scripts }] = rounds.link as [Opened, ...Opened[]];
+  const [{ sentKb, unpackedKb, files }] = rounds.link as [Opened, ...Opened[]];
   const row = (what: string, opened: readonly Opened[]): (string | number)[] => [
     what,
     percentile(seen(opened), 0.5),
@@ -34,23 +34,24 @@ export async function benchStudioColdBrowser(): Promise<Report> {
     claim:
       `A new Chromium process with an empty cache opens the studio ${ROUNDS} times; the gateway is already running, on SQLite, and the space has ` +
       `${MESSAGES} messages. Measured in the page, from the navigation to the first frame after a message is visible. Claim: at most ` +
-      `${MOST_MS.toLocaleString('en')} ms, and at most ${MOST_KB} KB of compressed JavaScript.`,
+      `${MOST_MS.toLocaleString('en')} ms, and at most ${MOST_KB} KB compressed for the page with all its files, the typeface included.`,
     columns: ['', 'p50, ms', 'p95, ms'],
     rows: [row('by a sign-in link', rounds.link), row('signed in before', rounds.session)],
     findings: [
       heldAtMost('By a sign-in link, p95', percentile(seen(rounds.link), 0.95), MOST_MS, ' ms'),
       heldAtMost('Signed in before, p95', percentile(seen(rounds.session), 0.95), MOST_MS, ' ms'),
-      `${heldAtMost('JavaScript of the first page, as sent', sentKb, MOST_KB, ' KB')} ${scripts} files, ${Math.round(scriptKb)} KB unpacked.`,
+      heldAtMost('The first page with its typeface, as sent', sentKb, MOST_KB, ' KB'),
+      `It has ${files} files, ${Math.round(unpackedKb)} KB unpacked.`,
     ],
   };
 }
 
 interface Opened {
   readonly seenMs: number;
-  /** JavaScript that was loaded until then: as it was sent, and unpacked. */
+  /** The page, its scripts, styles and typeface: as they were sent, and unpacked. */
   readonly sentKb: number;
-  readonly scriptKb: number;
-  readonly scripts: number;
+  readonly unpackedKb: number;
+  readonly files: number;
 }
 
 async function openByLink(gateway: TestGateway, entityId: string): Promise<Opened> {
@@ -101,12 +102,14 @@ async function measure(page: Page, url: string): Promise<Opened> {
   await page.goto(url, { waitUntil: 'commit' });
   await page.waitForFunction(() => 'seenMs' in globalThis);
   return await page.evaluate(() => {
-    const files = performance.getEntriesByType('resource') as PerformanceResourceTiming[];
-    const scripts = files.filter(({ name }) => name.endsWith('.js'));
+    const files = performance
+      .getEntries()
+      .filter((entry) => entry instanceof PerformanceResourceTiming)
+      .filter(({ name }) => !new URL(name).pathname.startsWith('/api/'));
     const sum = (of: 'encodedBodySize' | 'decodedBodySize'): number =>
-      scripts.reduce((total, file) => total + file[of], 0) / 1_024;
+      files.reduce((total, file) => total + file[of], 0) / 1_024;
     const { seenMs } = globalThis as unknown as { seenMs: number };
-    return { seenMs, sentKb: sum('encodedBodySize'), scriptKb: sum('decodedBodySize'), scripts: scripts.length };
+    return { seenMs, sentKb: sum('encodedBodySize'), unpackedKb: sum('decodedBodySize'), files: files.length };
   });
 }
 

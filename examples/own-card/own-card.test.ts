@@ -1,10 +1,11 @@
 import { type Browser, chromium as playwright } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { chromePath } from '../browser.ts';
-import { type OwnCardExample, startOwnCard } from './start.ts';
+import type { ServedPage } from '../serve-page.ts';
+import { startOwnCard } from './start.ts';
 
 let browser: Browser;
-let example: OwnCardExample;
+let example: ServedPage;
 
 beforeAll(async () => {
   [browser, example] = await Promise.all([

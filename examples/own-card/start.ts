@@ -1,36 +1,9 @@
 import { scriptedModel } from '@lastcall/core/testing';
 import { startTestGateway, type TestGateway } from '@lastcall/gateway/testing';
-import { build, type InlineConfig, type Plugin, preview } from 'vite';
+import { type ServedPage, servePage, tokenOf } from '../serve-page.ts';
 
-export interface OwnCardExample {
-  readonly url: string;
-  stop(): Promise<void>;
-}
-
-/** Builds the page, serves it, and starts a gateway that the page may use from its own origin. */
-export async function startOwnCard({ port = 4174 }: { port?: number } = {}): Promise<OwnCardExample> {
-  let session: () => Promise<object> = async () => ({});
-  const options: InlineConfig = {
-    root: import.meta.dirname,
-    configFile: false,
-    logLevel: 'error',
-    // Needed only inside this repository, where packages are not built.
-    resolve: { conditions: ['@lastcall/source', 'browser', 'module', 'import', 'default'] },
-    build: { target: 'es2023' },
-    plugins: [sessionOf(() => session())],
-  };
-  await build(options);
-  const server = await preview({ ...options, preview: { port, host: '127.0.0.1' } });
-  const url = server.resolvedUrls?.local[0] ?? '';
-  const gateway = await startStation(new URL(url).origin);
-  session = () => sessionAt(gateway);
-  return {
-    url,
-    async stop() {
-      await server.close();
-      await gateway.stop();
-    },
-  };
+export function startOwnCard({ port = 4174 }: { port?: number } = {}): Promise<ServedPage> {
+  return servePage({ root: import.meta.dirname, port, start: startStation, session: sessionAt });
 }
 
 /** The tool names its component: `display.customUI`. The model is scripted, so that the example needs no key. */
@@ -67,21 +40,7 @@ async function startStation(origin: string): Promise<TestGateway> {
   });
 }
 
-/** In your application, your own server serves `/session` for the person who is logged in there. The secret key stays on the server. */
-function sessionOf(session: () => Promise<object>): Plugin {
-  return {
-    name: 'session',
-    configurePreviewServer({ middlewares }) {
-      middlewares.use('/session', (_request, response) => {
-        void session().then((body) => response.setHeader('content-type', 'application/json').end(JSON.stringify(body)));
-      });
-    },
-  };
-}
-
-async function sessionAt({ url, api }: TestGateway): Promise<object> {
-  const [{ id: spaceId }] = (await api('/api/spaces')).items;
-  const [{ id: adaId }] = (await api('/api/entities?externalId=ada')).items;
-  const { token } = await api(`/api/entities/${adaId}/token`, {});
-  return { url, spaceId, token };
+async function sessionAt(gateway: TestGateway): Promise<object> {
+  const [{ id: spaceId }] = (await gateway.api('/api/spaces')).items;
+  return { url: gateway.url, spaceId, token: await tokenOf(gateway, 'ada') };
 }

@@ -1,4 +1,5 @@
-import { basename } from 'node:path';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import type { Logger } from '@lastcall/core';
 import type { Found, Gateway } from '@lastcall/gateway';
 import {
@@ -11,6 +12,7 @@ import {
   loadConfig,
   logProcess,
   secretValues,
+  withPace,
 } from '@lastcall/gateway/internal';
 import { logLine } from './terminal/log-line.ts';
 
@@ -34,10 +36,14 @@ export async function runGateway({ json, crash }: RunGatewayOptions): Promise<Ga
   const { file, config } = await loadConfig(process.cwd());
   const isDemo = file === undefined;
   const canCrash = isDemo && crash !== undefined;
-  const gateway: Gateway = createCheckedGateway(isDemo ? checkConfig(demoConfig({ canCrash })) : config, {
-    log,
-    ...(canCrash ? { crash: () => crash(gateway.url) } : {}),
-  });
+  const gateway: Gateway = createCheckedGateway(
+    isDemo ? checkConfig(demoConfig({ canCrash, bankFile: canCrash ? bankFile() : undefined })) : config,
+    {
+      log,
+      ...(canCrash ? { crash: () => crash(gateway.url) } : {}),
+      ...(isDemo ? { tapModel: withPace } : {}),
+    },
+  );
   await gateway.start();
   // The supervisor passes Ctrl+C on as SIGTERM: see demo/supervise.ts.
   const signals = crash === undefined ? (['SIGTERM', 'SIGINT'] as const) : (['SIGTERM'] as const);
@@ -49,6 +55,11 @@ export async function runGateway({ json, crash }: RunGatewayOptions): Promise<Ga
     logger.info('Found', { event: 'found', configuration: configuration ?? 'none: the demo runs', ...gateway.found });
   sayWhere(gateway, { isJson: json === true, logger, link });
   return gateway;
+}
+
+/** The supervisor stays when the gateway is crashed, so its id names the same book before and after. */
+function bankFile(): string {
+  return join(tmpdir(), `lastcall-demo-bank-${process.ppid}.txt`);
 }
 
 /**

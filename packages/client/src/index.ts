@@ -55,6 +55,8 @@ export type {
   Conversation,
   ConversationWithMessages,
   Display,
+  Draft,
+  DraftChanges,
   Entity,
   Erasure,
   ErrorBody,

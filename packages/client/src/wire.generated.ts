@@ -460,6 +460,39 @@ export type Display = {
   readonly [name: string]: unknown;
 };
 
+/** How a run of a draft differs from those of the saved agent. */
+export type Draft = {
+  readonly changes: DraftChanges;
+  /** The run before it in the conversation. */
+  readonly after?: string | undefined;
+  /** The run whose message it answers again. */
+  readonly again?: string | undefined;
+};
+
+/** Fields of the agent's configuration that are not saved. `null` removes a field. */
+export type DraftChanges = {
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly definition?: string | undefined;
+  readonly model?: string | readonly (string)[] | undefined;
+  readonly instructions?: string | undefined;
+  readonly tools?: readonly (string | ToolConfig)[] | undefined;
+  readonly mcp?: {
+    readonly servers?: readonly (McpServerConfig)[] | undefined;
+  } | undefined;
+  readonly mcpServers?: readonly (McpServerConfig)[] | undefined;
+  readonly replies?: "text" | "tools" | undefined;
+  /** The groups of built-in tools that the agent has. Default: all. */
+  readonly builtIns?: readonly ("messages" | "goals" | "memories" | "plans" | "outputs")[] | undefined;
+  readonly settings?: ModelSettings | undefined;
+  readonly batch?: BatchConfig | undefined;
+  readonly terminating?: TerminatingContract | undefined;
+  readonly limits?: AgentLimits | undefined;
+  readonly middleware?: readonly (MiddlewareConfig)[] | undefined;
+  readonly jobs?: JobsConfig | undefined;
+  readonly [name: string]: unknown;
+};
+
 export type Entity = {
   readonly id: string;
   readonly kind: "human" | "agent" | "service";
@@ -1019,6 +1052,8 @@ export type Member = {
   readonly displayName: string;
   readonly role: string;
   readonly joinedAt: number;
+  /** The run in which an agent is at work here, as in `agent.active`. */
+  readonly activeRunId?: string | undefined;
   /** The last failure of an agent here, as in `agent.failed`. Absent once the agent has written here, or its work is done or has been started again. */
   readonly failure?: {
     readonly runId: string;
@@ -1483,6 +1518,8 @@ export type Run = {
   readonly cost?: number | undefined;
   /** Set for a run of a fork. Absent in lists. */
   readonly fork?: ForkedFrom | undefined;
+  /** Set for a run of a draft. Absent in lists. */
+  readonly draft?: Draft | undefined;
   readonly cancelRequestedAt?: number | undefined;
   readonly createdAt: number;
   readonly endedAt?: number | undefined;
@@ -1827,7 +1864,7 @@ export type SpendLimits = {
   readonly currency?: string | undefined;
 };
 
-/** `agentLimits`, `definitions`, `counts` and `canCrash` are for keys and sessions that may read. `gatewayId`, `store` and `problems` are for those of all projects, or of the project `default`. */
+/** `agentLimits`, `currency`, `definitions`, `counts` and `canCrash` are for keys and sessions that may read. `gatewayId`, `store` and `problems` are for those of all projects, or of the project `default`. */
 export type Status = {
   readonly version: string;
   /** The model of agents that name none. */
@@ -1864,6 +1901,8 @@ export type Status = {
     readonly maxFiles: number;
     readonly spend: SpendLimits;
   } | undefined;
+  /** The currency of all costs: that of the configured prices. */
+  readonly currency?: string | undefined;
   /** The definitions that agents may name, and whether each is a machine. */
   readonly definitions?: readonly ({
     readonly name: string;
@@ -2506,6 +2545,23 @@ export interface Operations {
     answer: string;
   }>;
   'GET /api/agents/{id}/consciousness': Operation<{ params: { id: string }; answer: AgentTranscript }>;
+  'POST /api/agents/{id}/drafts': Operation<{
+    params: { id: string };
+    body: {
+      /** Default: none. */
+      readonly changes?: DraftChanges | undefined;
+      /** What a person says to the draft. */
+      readonly message?: string | undefined;
+      /** With `message`: a run of a draft of this agent whose conversation goes on. Default: a new one. */
+      readonly after?: string | undefined;
+      /** In place of `message`: a run of a draft of this agent whose message is answered again. */
+      readonly again?: string | undefined;
+    };
+    answer: {
+      readonly runId: string;
+      readonly contextId: string;
+    };
+  }>;
   'POST /api/agents/{id}/events': Operation<{
     params: { id: string };
     body: {

@@ -8,8 +8,12 @@ const call: Omit<Card, 'input'> = {
   ...{ output: undefined, progress: undefined, callStatus: 'waiting' },
 };
 
-function shown(input: unknown): string {
-  const props = { call: { ...call, input }, state: { status: 'waiting' } as const, answer: () => Promise.reject() };
+function shown(input: unknown, more: Partial<Card> = {}): string {
+  const props = {
+    call: { ...call, input, ...more },
+    state: { status: 'waiting' } as const,
+    answer: () => Promise.reject(),
+  };
   return renderToStaticMarkup(createElement(FallbackCard, props));
 }
 
@@ -30,7 +34,40 @@ test('[S21] the card for any call shows all of the input by field, with line end
   expect(html).toContain('false');
 });
 
-test('[S21] the card for any call approves nothing whose input is not there', () => {
+test('[S21] the card for any call approves nothing whose input is not there, or has parts that were not opened', () => {
   expect(shown(undefined)).toContain('<button type="button" disabled="">Approve</button>');
   expect(shown({})).toContain('<button type="button">Approve</button>');
+  const long = shown({ to: 'Oslo', body: 'A line.\n'.repeat(40) });
+  expect(long).toContain('Approve is off until you have opened all of the input: 1 part is closed.');
+  expect(long).toMatch(/<button type="button" disabled="" aria-describedby="[^"]+">Approve<\/button>/);
+  expect(long).toContain('<summary>Show all 320 characters</summary>');
+  // Short fields come first.
+  expect(long.indexOf('<dt>to</dt>')).toBeLessThan(long.indexOf('<dt>body</dt>'));
+});
+
+test('[S21] the card for any call names fields by the title and description of the schema', () => {
+  const resultSchema = { properties: { replicas: { title: 'Copies', description: 'At most ten.' } } };
+  const html = shown({ replicas: 3 }, { resultSchema });
+  expect(html).toContain('<dt>Copies<code> replicas</code><small style="display:block">At most ten.</small></dt>');
+});
+
+test('[S10] the card for any call has yes and no, choices or a form, as the result needs, and JSON for everything else', () => {
+  const asking = (resultSchema: object): string =>
+    shown({ question: 'Which one?' }, { kind: 'result', resultSchema: resultSchema as never });
+  expect(asking({ type: 'boolean' })).toContain('<button type="button">Yes</button><button type="button">No</button>');
+  const choices = asking({ type: 'object', properties: { room: { enum: ['Blue', 'Red'] } } });
+  expect(choices).toContain('<button type="button">Blue</button><button type="button">Red</button>');
+  const form = asking({
+    type: 'object',
+    properties: {
+      name: { type: 'string', title: 'Your name' },
+      nights: { type: 'integer' },
+      breakfast: { type: 'boolean' },
+    },
+    required: ['name'],
+  });
+  for (const part of ['>Your name</label>', '>nights (optional)</label>', '<option value="0">Yes</option>'])
+    expect(form).toContain(part);
+  expect(form).toContain('<button type="button" disabled="">Send</button>');
+  expect(asking({ type: 'array', items: {} })).toContain('aria-label="Answer as JSON"');
 });

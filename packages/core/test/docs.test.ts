@@ -73,6 +73,7 @@ describe('the samples of the documentation', () => {
       'docs/README.md',
       'docs/glossary.md',
       'docs/benchmarks.md',
+      'docs/claims.md',
       'docs/semantics.md',
       'docs/http-api.md',
       'docs/deploying.md',

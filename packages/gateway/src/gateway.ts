@@ -69,7 +69,7 @@ interface RunOptions {
 interface CheckedRunOptions extends RunOptions {
   /** Kills this process, to show what survives a crash. Only the demo of the command line sets it. */
   readonly crash?: (() => void) | undefined;
-  /** Replaces each model, e.g. with one that records its replies. Only `lastcall record` sets it. */
+  /** Replaces each model, e.g. with one that records its replies. Only the command line sets it. */
   readonly tapModel?: ((model: LanguageModelV4) => LanguageModelV4) | undefined;
 }
 
@@ -282,6 +282,7 @@ async function start(starting: Starting): Promise<Running> {
         problems: () => models.problems(config.agents.map(({ model }) => model)),
         models: () => listModels(models, Object.keys(config.models)),
         agentLimits: resolveAgentLimits(config.limits.agent, services.limits),
+        currency: config.currency,
         definitions: Object.values(config.definitions).map(({ name, machine }) => ({
           name,
           machine: machine !== undefined,

@@ -268,6 +268,7 @@ test('[S7] an agent is made with a form, and deleted once its name is typed', as
   await form.getByRole('checkbox', { name: 'Desk' }).check();
   await form.getByRole('button', { name: 'Create agent' }).click();
   await page.getByRole('heading', { name: 'Clerk' }).waitFor();
+  await page.getByRole('link', { name: 'Overview' }).click();
   await page.getByRole('link', { name: 'Desk' }).waitFor();
   const { id } = await agentNamed('Clerk');
   expect((await studio.gateway.api(`/api/agents/${id}`)).config.tools).toEqual(['add']);

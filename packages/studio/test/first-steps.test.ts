@@ -19,6 +19,7 @@ test('[S8] a gateway without agents and tools teaches how to make them, with exa
   await page.getByText('No agent yet.').waitFor();
   await page.getByRole('button', { name: 'Create agent' }).click();
   await page.getByRole('heading', { name: 'Concierge' }).waitFor();
+  await page.getByRole('link', { name: 'Overview' }).click();
   await page.getByText('none: no one can talk to it yet.').waitFor();
   const space = await studio.gateway.api('/api/spaces', { name: 'Lobby' });
   await page.reload();

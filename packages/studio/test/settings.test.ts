@@ -135,7 +135,7 @@ test('[S7] an operator acts for another person, chooses a theme, switches single
   await page.getByLabel('Act as').selectOption('Linus');
   await page.getByRole('main').or(page.locator('body')).getByText('Linus', { exact: true }).first().waitFor();
   await page.getByRole('radio', { name: 'dark' }).check();
-  await expect.poll(() => page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe('rgb(20, 20, 18)');
+  await expect.poll(() => page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe('rgb(13, 13, 12)');
   await page.getByRole('checkbox', { name: /^Single keys/ }).uncheck();
   await page.reload();
   await page.getByRole('heading', { name: 'Settings' }).focus();

@@ -1,7 +1,7 @@
 import { useCallback, useMemo, useState } from 'react';
 import type { ConnectionState } from '../event-stream.ts';
 import { type RunStep, toSteps, waitingAt } from '../timeline/steps.ts';
-import type { Run, RunEntry } from '../wire.generated.ts';
+import type { Run, RunEntry, RunEvent } from '../wire.generated.ts';
 import { useLastcall } from './provider.ts';
 import { useFollow } from './use-follow.ts';
 import { HIDDEN_MS } from './use-space.ts';
@@ -12,16 +12,24 @@ export interface UsedRun {
   readonly steps: readonly RunStep[];
   /** All entries of the run, in order; `steps` are derived from them. */
   readonly entries: readonly RunEntry[];
+  /** With `withWriting`: the text that the model is writing. Empty once it is a step, and in runs whose stream has no texts. */
+  readonly writing: string;
   readonly connection: ConnectionState;
   readonly error: Error | undefined;
   cancel(): Promise<void>;
 }
 
+export interface RunOptions {
+  /** Follows the text of the model, from the beginning of the run. Default false: only steps and calls. */
+  readonly withWriting?: boolean;
+}
+
 /** A run, live: its steps and calls as they end. For clients with a secret key. */
-export function useRun(id: string): UsedRun {
+export function useRun(id: string, { withWriting = false }: RunOptions = {}): UsedRun {
   const { client } = useLastcall();
   const [run, setRun] = useState<Run>();
   const [entries, setEntries] = useState<readonly RunEntry[]>([]);
+  const [written, setWritten] = useState<Written>({ step: 0, text: '' });
   const { connection, error } = useFollow(
     async ({ signal, onConnection, setError }) => {
       const known: RunEntry[] = [];
@@ -59,6 +67,8 @@ export function useRun(id: string): UsedRun {
       const following = AbortSignal.any([signal, ended.signal]);
       const events = client.runs.stream(id, {
         signal: following,
+        // Without its beginning, a text would be wrong.
+        ...(withWriting ? { after: 0 } : {}),
         hiddenMs: HIDDEN_MS,
         onConnection(state) {
           // From here on, the stream reports every change.
@@ -67,13 +77,29 @@ export function useRun(id: string): UsedRun {
         },
       });
       // Text that is still being written is not in the transcript yet.
-      for await (const { type } of events) if (!type.endsWith('delta')) refresh();
+      for await (const event of events) {
+        if (!event.type.endsWith('delta')) refresh();
+        if (withWriting) setWritten((before) => nextWritten(before, event));
+      }
     },
-    [client, id],
+    [client, id, withWriting],
   );
   const cancel = useCallback(async () => setRun(await client.runs.cancel(id)), [client, id]);
   const steps = useMemo(() => toSteps(entries), [entries]);
-  return { run, steps, entries, connection, error, cancel };
+  const writing = run?.status === 'running' && !steps.some(({ step }) => step === written.step) ? written.text : '';
+  return { run, steps, entries, writing, connection, error, cancel };
+}
+
+/** The text of a step that has not ended. */
+interface Written {
+  readonly step: number;
+  readonly text: string;
+}
+
+function nextWritten(before: Written, event: RunEvent): Written {
+  if (event.type === 'step.start') return { step: event.step, text: '' };
+  if (event.type !== 'text.delta') return before;
+  return { step: event.step, text: (before.step === event.step ? before.text : '') + event.delta };
 }
 
 /**

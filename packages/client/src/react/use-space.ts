@@ -47,10 +47,7 @@ export function useSpace(id: string): UsedSpace {
           const events = early ?? [];
           early = undefined;
           setError(undefined);
-          show((before) => {
-            const { active = [], activeRuns = {} } = before ?? {};
-            return events.reduce(afterEvent, { ...loaded, active, activeRuns });
-          });
+          show(() => events.reduce(afterEvent, loaded));
         } catch (error) {
           setError(error);
         }
@@ -106,12 +103,13 @@ async function loadSpace(client: Client, id: string, signal: AbortSignal): Promi
     client.spaces.members(id, { limit: 200 }, { signal }),
     client.spaces.messages(id, {}, { signal }),
   ]);
+  const working = members.items.filter(({ activeRunId }) => activeRunId !== undefined);
   return {
     space,
     members: members.items,
     items: withMessages([], messages.items),
-    active: [],
-    activeRuns: {},
+    active: working.map(({ entityId }) => entityId),
+    activeRuns: Object.fromEntries(working.map(({ entityId, activeRunId = '' }) => [entityId, activeRunId])),
     failures: members.items.flatMap(({ entityId, failure }) =>
       failure === undefined ? [] : [{ entityId, ...failure }],
     ),

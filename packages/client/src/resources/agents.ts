@@ -44,6 +44,12 @@ export interface Agents {
   goals(id: string, options?: RequestOptions): Promise<Ops['GET /api/agents/{id}/goals']['answer']>;
   memories(id: string, options?: RequestOptions): Promise<Ops['GET /api/agents/{id}/memories']['answer']>;
   plans(id: string, options?: RequestOptions): Promise<Ops['GET /api/agents/{id}/plans']['answer']>;
+  /** Talks to the agent with changes that are not saved. Nothing acts outside by itself, and nothing reaches spaces. */
+  draft(
+    id: string,
+    body: Ops['POST /api/agents/{id}/drafts']['body'],
+    options?: Change,
+  ): Promise<Ops['POST /api/agents/{id}/drafts']['answer']>;
   /** Its last completed tasks, newest first: what was asked, answered and called. */
   tasks(
     id: string,
@@ -136,6 +142,7 @@ export function agents({ call }: Connection): Agents {
     goals: (id, options) => call('GET /api/agents/{id}/goals', { params: { id }, ...options }),
     memories: (id, options) => call('GET /api/agents/{id}/memories', { params: { id }, ...options }),
     plans: (id, options) => call('GET /api/agents/{id}/plans', { params: { id }, ...options }),
+    draft: (id, body, options) => call('POST /api/agents/{id}/drafts', { params: { id }, body, ...options }),
     tasks: (id, query, options) => call('GET /api/agents/{id}/tasks', { params: { id }, query, ...options }),
     session: (id, query, options) => call('GET /api/agents/{id}/session', { params: { id }, query, ...options }),
     machine: (id, query, options) => call('GET /api/agents/{id}/machine', { params: { id }, query, ...options }),

@@ -3,6 +3,7 @@ import { slice, tool } from '@lastcall/core';
 import { z } from 'zod';
 import type { ToolEntries } from '../config/registered-tool.ts';
 import type { ToolConfigInput } from '../config/tool-config.ts';
+import type { DemoBank } from './demo-bank.ts';
 
 type ToolData = Omit<ToolConfigInput, 'name'>;
 
@@ -62,24 +63,28 @@ const fileReport = tool({
 const PAYMENT_SECONDS = 5;
 
 /** Each call waits until a person approves it, perhaps with another amount. */
-const payInvoice = tool({
-  description: 'Pays an invoice. A demonstration: no money moves.',
-  inputSchema: z.object({
-    invoice: z.string().min(1).max(40).describe('The number on the invoice'),
-    amount: z.number().positive().max(10_000).describe('What is paid, at most 10,000'),
-    currency: z.enum(['EUR', 'USD', 'GBP']),
-  }),
-  approval: true,
-  // After a crash the call runs again with the same key, by which a bank recognises a payment that it has already made.
-  idempotent: true,
-  async execute({ invoice, amount, currency }, { idempotencyKey, progress, abortSignal }) {
-    for (let second = 1; second <= PAYMENT_SECONDS; second++) {
-      progress({ second, of: PAYMENT_SECONDS });
-      await sleep(1_000, undefined, { signal: abortSignal });
-    }
-    return { invoice, paid: `${amount} ${currency}`, reference: idempotencyKey.slice(-8).toUpperCase() };
-  },
-});
+const payInvoice = (bank: DemoBank) =>
+  tool({
+    description: 'Pays an invoice. A demonstration: no money moves.',
+    inputSchema: z.object({
+      invoice: z.string().min(1).max(40).describe('The number on the invoice'),
+      amount: z.number().positive().max(10_000).describe('What is paid, at most 10,000'),
+      currency: z.enum(['EUR', 'USD', 'GBP']),
+    }),
+    approval: true,
+    // After a crash the call runs again with the same key, by which a bank recognises a payment that it has already made.
+    idempotent: true,
+    async execute({ invoice, amount, currency }, { idempotencyKey, progress, abortSignal }) {
+      const { entries, requests } = bank.pay(idempotencyKey);
+      for (let second = 1; second <= PAYMENT_SECONDS; second++) {
+        progress({ second, of: PAYMENT_SECONDS });
+        await sleep(1_000, undefined, { signal: abortSignal });
+      }
+      const receipt = { invoice, paid: `${amount} ${currency}`, reference: idempotencyKey.slice(-8).toUpperCase() };
+      if (requests === 1) return receipt;
+      return { ...receipt, bank: `Paid once: asked ${requests} times with one key, ${entries} entry in its book.` };
+    },
+  });
 
 const RECEIPTS = ['Taxi 18.40', 'Lunch 23.10', 'Train (the total is missing)', 'Hotel 140.00'] as const;
 
@@ -148,14 +153,29 @@ const addSupplier: ToolData = {
   expiresInMs: 24 * 3_600_000,
 };
 
+/** Its image comes from the demo's own model. */
+const drawPostcard: ToolData = {
+  description: 'Draws a postcard, a picture of a place. A demonstration: the picture is made of a sun and hills.',
+  executionType: 'gateway',
+  execution: { provider: 'demo', model: 'postcard' },
+  inputSchema: {
+    type: 'object',
+    properties: { city: { type: 'string', minLength: 1, maxLength: 100 } },
+    required: ['city'],
+    additionalProperties: false,
+  },
+  visible: true,
+};
+
 /** The tools of the demo, by name. */
-export const demoTools: ToolEntries = {
+export const demoTools = (bank: DemoBank): ToolEntries => ({
   fetch_weather: fetchWeather,
+  draw_postcard: drawPostcard,
   confirm_booking: confirmBooking,
   book_hotel: bookHotel,
   file_report: fileReport,
-  pay_invoice: payInvoice,
+  pay_invoice: payInvoice(bank),
   import_receipts: importReceipts,
   choose_rate: chooseRate,
   add_supplier: addSupplier,
-};
+});

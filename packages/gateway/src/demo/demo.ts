@@ -1,15 +1,24 @@
 import { type ConfigInput, defineConfig } from '../config/config.ts';
+import { openDemoBank } from './demo-bank.ts';
+import { demoPictureModel } from './demo-picture.ts';
 import { demoTools } from './demo-tools.ts';
+
+interface DemoOptions {
+  readonly canCrash?: boolean;
+  /** Where the demo's bank keeps its book. It must survive the process if the process can be crashed. */
+  readonly bankFile?: string | undefined;
+}
 
 /**
  * The configuration of a gateway without a configuration file: three agents in three spaces, with tools of each kind. Each space
  * offers sentences that make its agent act, also without a model. With `canCrash` a description explains how to crash the
  * gateway.
  */
-export function demoConfig({ canCrash = false }: { canCrash?: boolean } = {}): ConfigInput {
+export function demoConfig({ canCrash = false, bankFile }: DemoOptions = {}): ConfigInput {
   return defineConfig({
     agents: [CONCIERGE, CLERK, ANALYST],
-    tools: demoTools,
+    tools: demoTools(openDemoBank(bankFile)),
+    imageModels: { 'demo/postcard': demoPictureModel },
     spaces: [
       {
         name: 'Travel desk',
@@ -19,6 +28,7 @@ export function demoConfig({ canCrash = false }: { canCrash?: boolean } = {}): C
         metadata: {
           suggestions: [
             'What is the weather in Tokyo?',
+            'Draw a postcard of Tokyo.',
             'Book a hotel in Tokyo for 3 nights, please.',
             'File a report on Tokyo.',
           ],
@@ -56,10 +66,10 @@ const ADA = { name: 'Ada', externalId: 'demo:ada' };
 
 const CONCIERGE = {
   name: 'Concierge',
-  description: 'Answers questions about the weather, books hotels and files reports.',
+  description: 'Answers questions about the weather, draws postcards, books hotels and files reports.',
   instructions:
-    'You are the concierge of a small travel desk. Answer questions about the weather with fetch_weather. Before you book a hotel with book_hotel, ask for confirmation with confirm_booking and wait for the answer. When a person asks for a report, file it with file_report.',
-  tools: ['fetch_weather', 'confirm_booking', 'book_hotel', 'file_report'],
+    'You are the concierge of a small travel desk. Answer questions about the weather with fetch_weather, and draw with draw_postcard. Before you book a hotel with book_hotel, ask for confirmation with confirm_booking and wait for the answer. When a person asks for a report, file it with file_report.',
+  tools: ['fetch_weather', 'draw_postcard', 'confirm_booking', 'book_hotel', 'file_report'],
 };
 
 const CLERK = {

@@ -8,6 +8,7 @@ export { resolveSettings, type Settings } from '../config/settings.ts';
 export { demoConfig } from '../demo/demo.ts';
 export { createCheckedGateway } from '../gateway.ts';
 export { modelFinder } from '../models/find-model.ts';
+export { withPace } from '../models/rehearsal/with-pace.ts';
 export { checkStore } from '../ports/store/check-store.ts';
 export { KnownSecrets } from '../telemetry/known-secrets.ts';
 export { logProcess } from '../telemetry/log-process.ts';

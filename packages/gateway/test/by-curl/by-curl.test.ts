@@ -15,7 +15,7 @@ function blocksOf(language: string): readonly string[] {
 
 /** What the demonstration draws anew each time. */
 function withoutReference(text: string): string {
-  return text.replace(/"reference":"[0-9A-F]{8}"/, '"reference":"…"').trim();
+  return text.replace(/reference [0-9A-F]{8}/, 'reference …').trim();
 }
 
 /** The command of `npm start`, for another folder. */

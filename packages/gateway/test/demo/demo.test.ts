@@ -60,6 +60,7 @@ test('[S1] each sentence that the demo offers makes an agent act', { timeout: 60
     for (const sentence of metadata.suggestions) acted[sentence] = shown(await say(name, sentence));
   expect(acted).toEqual({
     'What is the weather in Tokyo?': ['fetch_weather complete'],
+    'Draw a postcard of Tokyo.': ['draw_postcard complete'],
     'Book a hotel in Tokyo for 3 nights, please.': ['confirm_booking requires_action'],
     'File a report on Tokyo.': ['file_report complete'],
     'Pay invoice 4711, amount 120.': ['pay_invoice requires_action'],

@@ -3,8 +3,8 @@ import { runTurn, type ToolSet } from '@lastcall/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ToolResultEvent, ToolResultOutcome } from '../../src/domain/inbox/inbox-event.ts';
+import { CONFESSION } from '../../src/models/rehearsal/confession.ts';
 import { rehearsalModel } from '../../src/models/rehearsal/rehearsal-model.ts';
-import { CONFESSION } from '../../src/models/rehearsal/script.ts';
 import { waitingEvents } from '../inbox-render/hostile-events.ts';
 import { callsOf, runTurnLoop, saidOf, says, TOOLS } from './rehearsal-stage.ts';
 
@@ -33,6 +33,18 @@ describe('a rehearsed run', () => {
     ]);
     expect(result.stop).toEqual({ reason: 'end_turn', by: 'text' });
     expect(result.response).toContain(CONFESSION);
+  });
+
+  test('it says once in a conversation that it is a rehearsal', async () => {
+    const first = await runTurn({ model: rehearsalModel(), tools: { fetchWeather }, prompt: 'Weather in Tokyo?' });
+    const second = await runTurn({
+      model: rehearsalModel(),
+      tools: { fetchWeather },
+      transcript: first.transcript,
+      prompt: 'Weather in Oslo?',
+    });
+    expect(first.response).toBe(`${CONFESSION} I called fetchWeather, and it says: Rain in Tokyo`);
+    expect(second.response).toBe('I called fetchWeather, and it says: Rain in Oslo');
   });
 
   test('the active space is not entered again', async () => {
@@ -102,7 +114,7 @@ describe('a rehearsed run', () => {
       { toolName: 'bookHotel', resolvedBy: { entityId: 'e1', name: 'Ann' } },
     );
     const told = saidOf(await runTurnLoop([picked, approved], { activeSpaceId: 's1' }));
-    expect(told).toEqual([`${CONFESSION} Someone answered pickDay: {"day":"Monday"}`, 'Ann approved bookHotel.']);
+    expect(told).toEqual([`${CONFESSION} Someone answered pickDay: day Monday`, 'Ann approved bookHotel.']);
   });
 
   test('[G18] the tools that every agent has are no topic', async () => {
@@ -173,7 +185,7 @@ describe('a rehearsed run', () => {
     });
     expect(saidOf(result)).toEqual([
       `${CONFESSION} It is time for "Daily". I called fetchWeather, and it says: Rain in Oslo`,
-      'The service ci says "green": {"n":1}',
+      'The service ci says "green": n 1',
     ]);
   });
 

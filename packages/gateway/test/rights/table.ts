@@ -278,6 +278,10 @@ export const TABLE: Readonly<Record<string, Row>> = {
     rights: WRITE,
     request: async (stage) => ({ path: `/api/runs/${(await stage.run()).runId}/forks`, body: { atStep: 1 } }),
   },
+  'POST /api/agents/{id}/drafts': {
+    rights: WRITE,
+    request: ({ agent }) => ({ path: `/api/agents/${agent}/drafts`, body: { message: 'Hello.' } }),
+  },
   'GET /api/agents/{id}/tasks': { rights: READ, request: ofAgent('/tasks') },
   'GET /api/evaluations': { rights: READ, request: plain },
   'POST /api/evaluations': { rights: WRITE, request: (stage) => ({ body: { name: stage.name() } }) },

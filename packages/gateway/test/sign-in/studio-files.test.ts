@@ -12,7 +12,7 @@ import { onSqlite } from '../support/stores.ts';
 const PAGE = '<!doctype html><title>Lastcall</title>';
 const SCRIPT = 'export const answer = 42;\n'.repeat(100);
 const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
 /** A folder as Vite leaves it, beside a file that is nobody's business. */
 async function build(): Promise<{ root: string; directory: string; remove(): Promise<void> }> {

@@ -1,3 +1,4 @@
+import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router';
 import {
@@ -17,15 +18,20 @@ import { lazy, type ReactElement, Suspense, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { pendingCalls } from '../data/pending.ts';
 import { spaceList } from '../data/spaces.ts';
+import { gatewayStatus } from '../data/status.ts';
 import { ShortcutHelp, useKeys } from '../parts/keyboard/keys.tsx';
 import { ConnectionBadge } from '../parts/session/connection.tsx';
-import { useSession } from '../parts/session/session.tsx';
+import { useMay, useSession } from '../parts/session/session.tsx';
+import { Avatar } from '../parts/ui/avatar.tsx';
+import { Mark } from '../parts/ui/mark.tsx';
 import { ModelBadge } from './model-badge.tsx';
 import { ProjectPicker } from './project-picker.tsx';
 import { useWaitingNotifications } from './use-waiting-notifications.ts';
 
 /** It searches pages, spaces, agents, runs and tools, and runs commands. It is loaded when the user opens it first. */
 const PaletteDialog = lazy(async () => ({ default: (await import('./palette-dialog.tsx')).PaletteDialog }));
+
+const DemoTour = lazy(async () => ({ default: (await import('./demo-tour.tsx')).DemoTour }));
 
 /** Rail and header around every page. On a narrow screen the rail is a bar at the bottom. */
 export function AppFrame(): ReactElement {
@@ -57,6 +63,17 @@ export function AppFrame(): ReactElement {
   );
 }
 
+function Tour(): ReactElement | null {
+  const { data } = useQuery(gatewayStatus);
+  const mayCrash = useMay('admin');
+  if (data?.canCrash !== true || !mayCrash) return null;
+  return (
+    <Suspense>
+      <DemoTour />
+    </Suspense>
+  );
+}
+
 /** Keyboard shortcuts: `g`, then the first letter of a page. */
 function useGoKeys(): void {
   const navigate = useNavigate();
@@ -75,16 +92,20 @@ function useGoKeys(): void {
 
 function TopBar({ onSearch }: { onSearch: () => void }): ReactElement {
   const { session } = useSession();
+  const name = session.entity?.displayName ?? 'operator';
   return (
-    <div className="flex min-h-10 flex-wrap items-center gap-x-4 border-b border-line bg-surface px-4 text-xs text-quiet">
+    <div className="flex min-h-10 flex-wrap items-center gap-x-4 border-b border-line bg-surface px-4 text-sm text-quiet wide:px-6">
       <ModelBadge />
       <ConnectionBadge />
       <ProjectPicker />
-      <span className="ml-auto">
-        <bdi>{session.entity?.displayName ?? 'operator'}</bdi>
+      <Tour />
+      <span className="ml-auto inline-flex min-w-0 items-center gap-1.5">
+        <Avatar size="small" name={name} kind="human" />
+        <bdi className="truncate">{withVisibleControls(name)}</bdi>
       </span>
       <button type="button" onClick={onSearch} className="inline-flex min-h-6 items-center gap-1 hover:text-text">
-        <Command size={16} aria-hidden /> Search <kbd className="font-sans">Ctrl K</kbd>
+        <Command size={16} aria-hidden /> Search{' '}
+        <kbd className="hidden rounded border border-line px-1 font-sans text-2xs wide:inline">Ctrl K</kbd>
       </button>
     </div>
   );
@@ -106,7 +127,7 @@ const PLACES: readonly RailPlace[] = [
   { to: '/agents', word: 'Agents', icon: Bot },
   { to: '/tools', word: 'Tools', icon: Wrench },
   { to: '/evaluations', word: 'Evaluations', icon: FlaskConical, isWideOnly: true },
-  { to: '/usage', word: 'Usage', icon: ChartColumn },
+  { to: '/usage', word: 'Usage', icon: ChartColumn, isWideOnly: true },
   { to: '/settings', word: 'Settings', icon: Settings },
 ];
 
@@ -119,20 +140,22 @@ function Rail(): ReactElement {
   const unread = spaces.reduce((sum, { id, unread = 0 }) => sum + (id === openId ? 0 : unread), 0);
   const news: Partial<Record<string, News>> = {
     Inbox: { count: waiting.length, word: 'waiting', look: 'bg-wait-soft text-wait' },
-    Spaces: { count: unread, word: 'new', look: 'bg-accent-soft text-accent' },
+    Spaces: { count: unread, word: 'new', look: 'bg-selected text-text' },
   };
   return (
     <nav
       aria-label="Pages"
-      className="flex shrink-0 justify-around border-t border-line bg-surface wide:w-44 wide:flex-col wide:justify-start wide:gap-1 wide:border-t-0 wide:border-r wide:p-2"
+      className="flex shrink-0 justify-around border-t border-line bg-surface wide:w-48 wide:flex-col wide:justify-start wide:gap-1 wide:border-t-0 wide:border-r wide:p-2"
     >
-      <p className="hidden px-2 py-3 text-lg font-semibold wide:block">Lastcall</p>
+      <p className="hidden items-center gap-2 px-2 py-3 text-lg font-semibold tracking-tight wide:flex">
+        <Mark /> Lastcall
+      </p>
       {PLACES.map(({ to, word, icon, isWideOnly }) => (
         <Link
           key={to}
           to={to}
           activeOptions={{ exact: to === '/' }}
-          className={`${isWideOnly === true ? 'max-wide:hidden' : ''} relative flex min-h-11 flex-1 flex-col items-center justify-center gap-0.5 rounded px-1 text-xs text-quiet hover:bg-raised hover:text-text aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-text wide:min-h-9 wide:flex-none wide:flex-row wide:justify-start wide:gap-2 wide:px-2 wide:text-base`}
+          className={`${isWideOnly === true ? 'max-wide:hidden' : ''} relative flex min-h-11 flex-1 flex-col items-center justify-center gap-0.5 rounded px-1 text-2xs whitespace-nowrap text-quiet hover:bg-raised hover:text-text aria-[current=page]:bg-selected aria-[current=page]:font-medium aria-[current=page]:text-text wide:min-h-9 wide:flex-none wide:flex-row wide:justify-start wide:gap-2 wide:px-2 wide:text-base`}
         >
           <Place icon={icon} word={word} news={news[word]} />
         </Link>

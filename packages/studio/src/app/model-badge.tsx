@@ -29,7 +29,7 @@ function Rehearsal({ howToSet }: { howToSet: string | undefined }): ReactElement
       <button
         type="button"
         popoverTarget={id}
-        className="inline-flex min-h-6 items-center gap-1 text-wait underline decoration-dotted underline-offset-2"
+        className="inline-flex min-h-6 items-center gap-1 underline decoration-dotted underline-offset-2"
       >
         <FlaskConical size={16} aria-hidden /> rehearsal
         <span className="sr-only">: no real model is set</span>
@@ -37,7 +37,7 @@ function Rehearsal({ howToSet }: { howToSet: string | undefined }): ReactElement
       <div
         id={id}
         popover="auto"
-        className="inset-auto top-10 left-2 m-0 wide:left-46 max-w-80 rounded-card border border-line bg-surface p-4 text-base text-text shadow-lg"
+        className="inset-auto top-10 left-2 m-0 wide:left-50 max-w-80 rounded-card border border-line bg-surface p-4 text-base text-text shadow-lg"
       >
         <p className="font-medium">No real model is set up.</p>
         <p className="mt-1 text-quiet">

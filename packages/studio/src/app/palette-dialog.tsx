@@ -125,7 +125,7 @@ function Found({ id, items, at, onChoose }: FoundProps): ReactElement {
           tabIndex={-1}
           aria-selected={index === at}
           onClick={() => onChoose(item)}
-          className="flex min-h-9 cursor-pointer items-center gap-3 rounded px-3 hover:bg-raised aria-selected:bg-accent-soft pointer-coarse:min-h-11"
+          className="flex min-h-9 cursor-pointer items-center gap-3 rounded px-3 hover:bg-raised aria-selected:bg-selected pointer-coarse:min-h-11"
         >
           <span className="max-w-[70%] shrink-0 truncate">
             <bdi>{withVisibleControls(item.text)}</bdi>

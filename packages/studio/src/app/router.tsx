@@ -122,7 +122,7 @@ function NotFoundPage(): ReactElement {
       <EmptyState title="There is no page at this address.">
         <p>
           The link may be old or incomplete. Go to{' '}
-          <Link to="/" className="text-accent underline">
+          <Link to="/" className="link">
             your spaces
           </Link>
           .

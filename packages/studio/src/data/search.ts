@@ -66,10 +66,14 @@ export interface TabSearch {
   readonly show?: string;
   /** The conversation whose session or machine is shown. Default: the agent's own. */
   readonly context?: string;
+  /** The newest run of the conversation in the workbench. */
+  readonly run?: string;
+  /** What of the workbench a narrow screen shows: `edit`, `chat` or `timeline`. */
+  readonly pane?: string;
 }
 
 export function tabSearch(given: Given): TabSearch {
-  return texts(given, ['tab', 'show', 'context']);
+  return texts(given, ['tab', 'show', 'context', 'run', 'pane']);
 }
 
 export type TextKind = 'message' | 'input' | 'output' | 'error';

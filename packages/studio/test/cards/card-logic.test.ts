@@ -1,18 +1,11 @@
 import type { Member, PendingCall } from '@lastcall/client';
 import type { SpaceItem } from '@lastcall/client/react';
+import { cardKind, choicesOf, questionOf, yesAndNo } from '@lastcall/client/react';
 import { expect, test } from 'vitest';
 import { groupCalls } from '../../src/pages/inbox/call-groups.ts';
 import { withOpened } from '../../src/pages/inbox/opened-calls.ts';
 import { dayOf, heardInWords, newSince, startsGroup } from '../../src/pages/space/rows.ts';
-import {
-  answerInWords,
-  cardKind,
-  choicesOf,
-  inWords,
-  progressOf,
-  questionOf,
-  yesAndNo,
-} from '../../src/parts/cards/call-shape.ts';
+import { answerInWords, inWords, progressOf } from '../../src/parts/cards/call-shape.ts';
 import { compareValues } from '../../src/parts/cards/compare-values.ts';
 import { whoMayAnswer } from '../../src/parts/cards/who-may-answer.ts';
 

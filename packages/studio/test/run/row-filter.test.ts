@@ -1,8 +1,8 @@
 import { type TimelineRow, toTimeline } from '@lastcall/client/timeline';
 import { expect, test } from 'vitest';
 import { aRun, transcript } from '../../../client/test/support/transcript.ts';
-import { lineInWords } from '../../src/pages/run/line-words.ts';
 import { filterRows } from '../../src/pages/run/row-filter.ts';
+import { lineInWords } from '../../src/parts/run/timeline/line-words.ts';
 
 const inWords = (row: TimelineRow): string => {
   if (row.kind === 'call') return `${row.callId} ${row.outcome}`;

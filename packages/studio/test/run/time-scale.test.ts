@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { idleStretches, timeScale } from '../../src/pages/run/time-scale.ts';
+import { idleStretches, timeScale } from '../../src/parts/run/timeline/time-scale.ts';
 
 test('[S5] a stretch of more than ten seconds in which nothing went on is idle; a long call is not', () => {
   const spans = [

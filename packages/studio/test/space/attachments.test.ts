@@ -16,7 +16,7 @@ const PAGE = '<!doctype html><script>document.title = "ran"; parent.ran = true</
 const DRAWING = '<svg xmlns="http://www.w3.org/2000/svg"><script>parent.ran = true</script></svg>';
 
 test.each(Object.entries(studios))(
-  '[O10] a person attaches an image, a page and a PDF, all members see the image, and nothing runs, on %s',
+  '[O10] [S28] a person attaches an image, a page and a PDF, all members see the image, and nothing runs, on %s',
   async (_kind, studio) => {
     const { gateway, open } = studio();
     const [{ id }] = (await gateway.api('/api/spaces')).items;

@@ -34,8 +34,9 @@ test('[S19] whoever crashes the demo inside a payment sees the page come back, t
     await settings.goto(`${url}/settings?tab=gateway`);
     await settings.getByText('Kills the process with SIGKILL.').waitFor();
     const log = page.getByRole('log', { name: 'Messages' });
-    await page.getByRole('button', { name: 'Pay invoice 4711, amount 120.' }).click();
-    const approve = page.getByRole('button', { name: 'Approve' });
+    const tour = page.getByRole('navigation', { name: 'Tour of the demo' });
+    await tour.getByRole('button', { name: 'Approve a payment' }).click();
+    const approve = page.getByRole('button', { name: 'Approve', exact: true });
     await approve.waitFor();
     await calm(page);
     await clickStill(approve);
@@ -50,6 +51,8 @@ test('[S19] whoever crashes the demo inside a payment sees the page come back, t
     await settings.getByText('The gateway is back, as a new process.').waitFor();
     const paid = log.getByText('"paid": "120 EUR"');
     await paid.waitFor();
+    // The bank was asked by both processes, with one key.
+    await log.getByText('"bank": "Paid once: asked 2 times with one key, 1 entry in its book."').waitFor();
     // The test asks the gateway whether the runs have ended: the page may not have heard yet that one goes on.
     const unfinished = async () => (await admin.runs.list()).items.filter(({ status }) => status !== 'completed');
     await expect.poll(unfinished).toEqual([]);
@@ -73,7 +76,13 @@ test('[S19] whoever crashes the demo inside a payment sees the page come back, t
 
     await page.goto(`${url}/runs/${taken[0]?.id}`);
     await page.getByText(/silent .* took over, 1 call repeated/).waitFor();
-    // The palette does it, too.
+    await tour.getByRole('button', { name: 'What if it snowed?' }).click();
+    await page.getByRole('heading', { name: 'Compare “Ada: What is the weather in Tokyo?” with its fork' }).waitFor();
+    await page.getByText('forecast snowy').first().waitFor();
+    await tour.getByRole('button', { name: 'A picture' }).click();
+    await page.getByRole('log').getByRole('img').first().waitFor();
+    expect(await page.getByRole('log').getByText('This is a rehearsal').count()).toBe(1);
+    // The palette crashes it, too.
     await page.goto(`${url}/spaces/${accounts}`);
     await paid.waitFor();
     await page.keyboard.press('Control+k');

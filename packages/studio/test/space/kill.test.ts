@@ -84,11 +84,13 @@ test(title, async () => {
     await field.press('Enter');
     await log.getByText('What I typed meanwhile.', { exact: true }).waitFor();
     await log.getByText('I have read: "What I typed meanwhile."').waitFor();
-    const { items } = await admin.spaces.messages(accounts?.id ?? '', { limit: 200 });
-    const shown = await log
-      .getByRole('article')
-      .evaluateAll((all) => all.map((one) => Number((one as HTMLElement).dataset.seq)));
-    expect(shown).toEqual(items.map(({ seq }) => seq));
+    // The answer is shown while it is written, and stored at its end.
+    const stored = async () => (await admin.spaces.messages(accounts?.id ?? '', { limit: 200 })).items;
+    await expect.poll(async () => (await stored()).at(-1)?.text).toContain('I have read: "What I typed meanwhile."');
+    const seqs = (await stored()).map(({ seq }) => seq);
+    const shown = () =>
+      log.getByRole('article').evaluateAll((all) => all.map((one) => Number((one as HTMLElement).dataset.seq)));
+    await expect.poll(shown).toEqual(seqs);
   } finally {
     await context.close();
     await gateway.kill();

@@ -30,6 +30,12 @@ export async function checkAgentConfig(
   });
 }
 
+/** The configuration with changed fields. Null removes a field. */
+export function withChanges(config: object, changes: object): object {
+  const merged = Object.entries({ ...config, ...changes });
+  return Object.fromEntries(merged.filter(([, value]) => value !== null && value !== undefined));
+}
+
 /**
  * Keeps the tools of the registry that a configuration is about to name from being deleted until the commit. Call it before any
  * agent is locked, because deleting a tool locks the tool first and then the agents.

@@ -7,7 +7,7 @@ import { noteToolUses } from '../tools/used-by.ts';
 import { releaseHeld } from '../usage/hold-events.ts';
 import { type Agent, toAgent } from './agent.ts';
 import { keepVersion } from './agent-versions.ts';
-import { checkAgentConfig, lockNamedTools } from './check-agent-config.ts';
+import { checkAgentConfig, lockNamedTools, withChanges } from './check-agent-config.ts';
 import { lockAgent } from './lock-agent.ts';
 
 export interface AgentUpdate {
@@ -29,12 +29,10 @@ export async function updateAgent(tx: Tx, update: AgentUpdate): Promise<Agent> {
   const before = await lockAgent(tx, update.agentId, 'change');
   if (update.ifVersion !== undefined && update.ifVersion !== before.config_version)
     throw versionConflict(update.ifVersion, before.config_version);
-  const merged = Object.entries({ ...fromJson<AgentConfigInput>(before.config), ...update.config });
-  const config = await checkAgentConfig(
-    tx,
-    Object.fromEntries(merged.filter(([, value]) => value !== null && value !== undefined)),
-    { offered: update.offered, project: before.project_id },
-  );
+  const config = await checkAgentConfig(tx, withChanges(fromJson<AgentConfigInput>(before.config), update.config), {
+    offered: update.offered,
+    project: before.project_id,
+  });
   const wasInvalid = before.status === 'invalid';
   const changed = {
     name: config.name,

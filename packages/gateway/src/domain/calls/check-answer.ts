@@ -52,7 +52,7 @@ async function fitInFork(
   if (answer.runForReal !== toolName)
     throw new ApiError(
       'not_confirmed',
-      `This call is in a fork. If it is approved, "${toolName}" runs for real. To confirm that, answer with { approve: true, runForReal: ${toJson(toolName)} }. Otherwise give an outcome with { result } or { error }, or { deny: reason }.`,
+      `This call is in a fork or a draft. If it is approved, "${toolName}" runs for real. To confirm that, answer with { approve: true, runForReal: ${toJson(toolName)} }. Otherwise give an outcome with { result } or { error }, or { deny: reason }.`,
       { details: { toolName } },
     );
   if (answer.input === undefined || resultSchema === undefined) return answer;

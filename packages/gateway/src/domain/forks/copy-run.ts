@@ -25,7 +25,11 @@ interface Copy {
  * numbers. Those of the original run belong to the fork's run, and older ones to no run, so that no run lists the rows of another thread.
  * Each names the run that wrote it.
  */
-export async function copyTranscript(tx: Tx, { id, threadId }: Run, { contextId, runId, before }: Copy): Promise<void> {
+export async function copyTranscript(
+  tx: Tx,
+  { id, threadId }: Pick<Run, 'id' | 'threadId'>,
+  { contextId, runId, before }: Copy,
+): Promise<void> {
   await sql`
     insert into transcript_entries (thread_id, seq, run_id, kind, payload, created_at, origin_run_id)
     select ${contextId}, seq, case when run_id = ${id} then ${runId} else ${contextId} end, kind, payload, created_at,
@@ -37,7 +41,7 @@ export async function copyTranscript(tx: Tx, { id, threadId }: Run, { contextId,
 }
 
 /** The files of the thread as they are now. What a fork writes changes only the copy. */
-export async function copyFiles(tx: Tx, { threadId }: Run, contextId: string): Promise<void> {
+export async function copyFiles(tx: Tx, { threadId }: Pick<Run, 'threadId'>, contextId: string): Promise<void> {
   await sql`
     insert into files (thread_id, path, content, size, changed_by, changed_at)
     select ${contextId}, path, content, size, changed_by, changed_at from files where thread_id = ${threadId}

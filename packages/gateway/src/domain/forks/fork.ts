@@ -5,6 +5,7 @@ import type { Situation } from '../agents/describe-agent.ts';
 import type { ModelSettings } from '../conversations/turn-settings.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
 import type { ChangedOutcome } from './changed-outcome.ts';
+import { DRAFT_STEP, type DraftDetails } from './draft.ts';
 
 /** What is different in a fork. */
 export interface ForkChanges {
@@ -20,6 +21,8 @@ export interface ForkChanges {
   readonly tools?: readonly unknown[] | undefined;
   /** Of a machine: by the names of its nodes. */
   readonly nodes?: Readonly<Record<string, NodeChanges>> | undefined;
+  /** Set for a draft, which has nothing else. */
+  readonly draft?: DraftDetails | undefined;
 }
 
 /** What is different in a node of a machine. */
@@ -73,9 +76,21 @@ export async function findFork(db: Kysely<Tables>, threadId: string): Promise<Fo
   return row === undefined ? undefined : toFork(row);
 }
 
-export async function forkedFrom(db: Kysely<Tables>, threadId: string): Promise<ForkedFrom | undefined> {
-  const fork = await findFork(db, threadId);
-  return fork && { runId: fork.originRunId, atStep: fork.atStep, changes: fork.changes };
+/** Undefined if the conversation is no draft. */
+export async function findDraft(db: Kysely<Tables>, threadId: string): Promise<Fork | undefined> {
+  const found = await findFork(db, threadId);
+  return found?.atStep === DRAFT_STEP ? found : undefined;
+}
+
+/** What a run of a conversation tells about the fork or the draft that the conversation is. */
+export async function forkOrDraft(
+  db: Kysely<Tables>,
+  threadId: string,
+): Promise<{ readonly fork?: ForkedFrom; readonly draft?: DraftDetails }> {
+  const found = await findFork(db, threadId);
+  if (found === undefined) return {};
+  const { originRunId: runId, atStep, changes } = found;
+  return atStep === DRAFT_STEP ? { draft: { changes: {}, ...changes.draft } } : { fork: { runId, atStep, changes } };
 }
 
 export async function isForkThread(db: Kysely<Tables>, threadId: string): Promise<boolean> {
@@ -91,7 +106,11 @@ export async function listForks(
 ): Promise<Page<ListedFork>> {
   const limit = pageLimit(page.limit);
   const before = textCursor(page.cursor);
-  let query = db.selectFrom('forks').selectAll().where('origin_run_id', '=', originRunId);
+  let query = db
+    .selectFrom('forks')
+    .selectAll()
+    .where('origin_run_id', '=', originRunId)
+    .where('at_step', '>', DRAFT_STEP);
   if (before !== undefined) query = query.where('thread_id', '<', before);
   const rows = await query
     .orderBy('thread_id', 'desc')

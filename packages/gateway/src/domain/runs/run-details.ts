@@ -5,7 +5,8 @@ import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import { COUNTED_STATUSES, type CountedStatus } from '../calls/call-status.ts';
 import type { Page } from '../entities/page.ts';
-import { type ForkedFrom, forkedFrom } from '../forks/fork.ts';
+import type { DraftDetails } from '../forks/draft.ts';
+import { type ForkedFrom, forkOrDraft } from '../forks/fork.ts';
 import { continuedBy } from './continued-by.ts';
 import { totalCost } from './cost.ts';
 import { type Output, outputText } from './output-text.ts';
@@ -35,6 +36,8 @@ export interface RunDetails extends CountedRun {
   readonly continuedBy?: string;
   /** Set for a run of a fork: what it was forked from, and what was changed. */
   readonly fork?: ForkedFrom;
+  /** Set for a run of a draft. */
+  readonly draft?: DraftDetails;
 }
 
 export async function listCountedRuns(db: Kysely<Tables>, filter: RunFilter): Promise<Page<CountedRun>> {
@@ -54,14 +57,14 @@ export async function getRunDetails(db: Kysely<Tables>, runId: string, prices?: 
   const response = await responseOf(db, run, reply?.text);
   const cost = await runCost(db, runId, prices);
   const next = await continuedBy(db, run);
-  const fork = run.threadId === run.agentId ? undefined : await forkedFrom(db, run.threadId);
+  const origin = run.threadId === run.agentId ? {} : await forkOrDraft(db, run.threadId);
   return {
     ...(counted as CountedRun),
     ...(reply?.model === undefined ? {} : { model: reply.model }),
     ...(response === undefined ? {} : { response }),
     ...(cost === undefined ? {} : { cost }),
     ...(next === undefined ? {} : { continuedBy: next }),
-    ...(fork === undefined ? {} : { fork }),
+    ...origin,
   };
 }
 

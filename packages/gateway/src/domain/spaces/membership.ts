@@ -7,6 +7,7 @@ import { notFound } from '../api-error.ts';
 import { isId, plainText } from '../entities/column-text.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
 import { spaceStream } from '../streams/stream-names.ts';
+import { activeRunsIn } from './active-runs.ts';
 import { type AgentFailure, currentFailures } from './agent-failure.ts';
 import { lockSpace } from './lock-space.ts';
 
@@ -18,6 +19,8 @@ export interface Member {
   readonly displayName: string;
   readonly role: string;
   readonly joinedAt: number;
+  /** The run in which an agent is at work here. */
+  readonly activeRunId?: string;
   /** The last failure of an agent here, if it is still current. */
   readonly failure?: AgentFailure;
 }
@@ -116,11 +119,20 @@ export async function listMembers(
     .limit(limit + 1)
     .execute();
   const failures = await currentFailures(db, spaceId);
+  const active = await activeRunsIn(db, spaceId);
   return toPage(rows, {
     limit,
     cursorOf: ({ entity_id }) => entity_id,
-    toItem: (row) => ({ ...toMember(row), ...failureOf(failures.get(row.entity_id)) }),
+    toItem: (row) => ({
+      ...toMember(row),
+      ...activeRunOf(active.get(row.entity_id)),
+      ...failureOf(failures.get(row.entity_id)),
+    }),
   });
+}
+
+function activeRunOf(activeRunId: string | undefined): Pick<Member, 'activeRunId'> {
+  return activeRunId === undefined ? {} : { activeRunId };
 }
 
 function failureOf(failure: AgentFailure | undefined): Pick<Member, 'failure'> {

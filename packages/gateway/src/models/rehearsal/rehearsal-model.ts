@@ -7,14 +7,16 @@ import type {
 import { streamResult } from '@lastcall/core/internal';
 import { rehearse } from './rehearse.ts';
 
+export const REHEARSAL_PROVIDER = 'lastcall.rehearsal';
+
 /**
  * A model that follows rules, for a gateway without a key: it calls the tools that messages are about, asks before it does
- * something that cannot be undone, and says that it is a rehearsal. It is a pure function of the request.
+ * something that cannot be undone, and says once that it is a rehearsal. It is a pure function of the request.
  */
 export function rehearsalModel(): LanguageModelV4 {
   return {
     specificationVersion: 'v4',
-    provider: 'lastcall.rehearsal',
+    provider: REHEARSAL_PROVIDER,
     modelId: 'rehearsal',
     supportedUrls: {},
     doGenerate: async (request) => generate(request),

@@ -6,6 +6,7 @@ import type {
   LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider';
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
+import { CONFESSION } from './confession.ts';
 import { type ParsedInbox, parseInboxes, shownFrame } from './parse-inbox.ts';
 
 /** Everything that the rehearsal reads from a request. It has no other memory. */
@@ -23,6 +24,8 @@ export interface Scene {
   readonly activeSpaceId: unknown;
   /** True if the model answered with text and was asked to call a tool. */
   readonly isNudged: boolean;
+  /** True if it said before this run, in the same transcript, that it is a rehearsal. */
+  readonly hasConfessed: boolean;
   /** The answers to calls that others had to answer, by call id. */
   readonly lateAnswers: ReadonlyMap<string, string>;
 }
@@ -55,8 +58,13 @@ export function readScene({ prompt, tools = [], toolChoice: choice }: LanguageMo
     activeSpaceId:
       readActiveSpace(prompt, tag) ?? (inboxes.findLast((inbox) => inbox !== undefined)?.space.id || undefined),
     isNudged: isNudged(after),
+    hasConfessed: prompt.slice(0, Math.max(at, 0)).some(confesses),
     lateAnswers: new Map(prompt.slice(Math.max(at, 0)).flatMap(textsOf).flatMap(toLateAnswer)),
   };
+}
+
+function confesses({ role, content }: LanguageModelV4Message): boolean {
+  return role === 'assistant' && JSON.stringify(content).includes(CONFESSION);
 }
 
 type Topic = Pick<Scene, 'topic' | 'now' | 'at'>;

@@ -1,5 +1,6 @@
 import type { LanguageModelV4FunctionTool as Tool } from '@ai-sdk/provider';
 import type { InboxEvent, ToolResultEvent } from '../../domain/inbox/inbox-event.ts';
+import { CONFESSION } from './confession.ts';
 import { exampleInput } from './example-input.ts';
 import { asksForConfirmation, finishes, isConsequential, isOwn, matchTool } from './match-tool.ts';
 import type { Scene, Step } from './scene.ts';
@@ -12,15 +13,18 @@ export interface Call {
 /** The calls of a run: each is yielded, and its result comes back. The return value is the text to say. */
 type Script<R> = Generator<Call, R, Step>;
 
-export const CONFESSION = 'This is a rehearsal: I follow simple rules and am not a language model.';
-
 export function* perform(scene: Scene): Script<string> {
   const { topic } = scene;
   // Without an inbox no space has to be entered: the text is the answer.
   const told = typeof topic === 'string' ? yield* answerText(scene, topic) : yield* answerAll(scene, topic);
   const last = lastCall(scene);
   if (last !== undefined) yield last;
-  return `${CONFESSION} ${told}`;
+  return opening(scene) + told;
+}
+
+/** It says what it is once: people who read it again in each message stop reading. */
+function opening({ hasConfessed }: Scene): string {
+  return hasConfessed ? '' : `${CONFESSION} `;
 }
 
 function* answerText(scene: Scene, text: string): Script<string> {
@@ -31,7 +35,7 @@ function* answerText(scene: Scene, text: string): Script<string> {
 
 function* answerAll(scene: Scene, events: readonly InboxEvent[]): Script<string> {
   let isAnywhere = scene.activeSpaceId !== undefined;
-  let opening = `${CONFESSION} `;
+  let start = opening(scene);
   const unsent: string[] = [];
   // Messages come first, because they name their space. Events without a space are reported in the last space.
   const inOrder = events.toSorted((one, other) => Number(isMessage(other)) - Number(isMessage(one)));
@@ -43,8 +47,8 @@ function* answerAll(scene: Scene, events: readonly InboxEvent[]): Script<string>
     isAnywhere ||= isThere;
     const told = yield* answer(scene, event);
     const isSent =
-      isThere && isOffered(scene, 'send_message') && (yield* send(scene, opening + told, event === answered.at(-1)));
-    if (isSent) opening = '';
+      isThere && isOffered(scene, 'send_message') && (yield* send(scene, start + told, event === answered.at(-1)));
+    if (isSent) start = '';
     else unsent.push(told);
   }
   return unsent.length === 0 ? 'I have done what my rules say.' : unsent.join(' ');
@@ -191,12 +195,22 @@ function parse(text: string): unknown {
   }
 }
 
+/** Fields as words; what is nested stays JSON. An image is shown beside the message, so its address is not read out. */
+function inWords(value: unknown, written: unknown): string {
+  const asWritten = typeof written === 'string' ? written : JSON.stringify(written);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return asWritten;
+  if ('url' in value && 'mediaType' in value) return `here is the ${String(value.mediaType).split('/')[0]}.`;
+  const fields = Object.entries(value);
+  if (fields.length === 0 || fields.some(([, one]) => typeof one === 'object' && one !== null)) return asWritten;
+  return fields.map(([name, one]) => `${name} ${String(one)}`).join(', ');
+}
+
 function textsIn(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
 function short(value: unknown = 'nothing'): string {
-  const characters = [...(typeof value === 'string' ? value : JSON.stringify(value))];
+  const characters = [...inWords(typeof value === 'string' ? parse(value) : value, value)];
   return characters.length <= 400 ? characters.join('') : `${characters.slice(0, 400).join('')}…`;
 }

@@ -194,7 +194,12 @@ async function answerWaits(
   }
 }
 
-async function assertRoom({ db }: Tx, { id }: Run): Promise<void> {
+export function isMachine({ definitions = {} }: Registry, { definition: name }: AgentConfig): boolean {
+  const definition = name === undefined ? undefined : definitionNamed(name, definitions);
+  return definition?.machine !== undefined;
+}
+
+export async function assertRoom({ db }: Tx, { id }: Pick<Run, 'id'>): Promise<void> {
   const { count } = await db
     .selectFrom('forks')
     .select((eb) => eb.fn.countAll<number>().as('count'))

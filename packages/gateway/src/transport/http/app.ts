@@ -34,6 +34,7 @@ import { artifactEndpoints } from './routes/artifacts.ts';
 import { auditEndpoints } from './routes/audit.ts';
 import { chatEndpoints } from './routes/chat.ts';
 import { conversationEndpoints } from './routes/conversations.ts';
+import { draftEndpoints } from './routes/drafts.ts';
 import { entityEndpoints } from './routes/entities.ts';
 import { erasureEndpoints } from './routes/erasures.ts';
 import { evaluationEndpoints } from './routes/evaluations.ts';
@@ -145,6 +146,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...machineEndpoints({ services, registry }),
     ...fileEndpoints(registry),
     ...forkEndpoints(registry, options.offered),
+    ...draftEndpoints({ registry, offered: options.offered, checkProgram: options.checkProgram }),
     ...evaluationEndpoints,
     ...toolEndpoints({ services, registry, catalog }),
     ...runEndpoints,

@@ -72,6 +72,7 @@ export const PROJECT_RULES: Readonly<Record<string, ProjectRule>> = {
   'PATCH /api/agents/{id}': AGENT,
   'DELETE /api/agents/{id}': AGENT,
   'GET /api/agents/{id}/versions': AGENT,
+  'POST /api/agents/{id}/drafts': { ...AGENT, body: { after: 'run', again: 'run' } },
   'POST /api/agents/{id}/pause': AGENT,
   'POST /api/agents/{id}/resume': AGENT,
   'POST /api/agents/{id}/events': AGENT,

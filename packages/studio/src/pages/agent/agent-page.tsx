@@ -7,6 +7,7 @@ import { useIsMachine } from '../../data/definitions.ts';
 import { StatusMark } from '../../parts/agent/status-mark.tsx';
 import { NotAllowed } from '../../parts/session/requires.tsx';
 import { useMay } from '../../parts/session/session.tsx';
+import { Avatar } from '../../parts/ui/avatar.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { Page } from '../../parts/ui/page.tsx';
 import { Tabs, tabClass } from '../../parts/ui/tabs.tsx';
@@ -21,6 +22,7 @@ import { PlansTab } from './plans-tab.tsx';
 import { RunsTab } from './runs-tab.tsx';
 import { SessionTab } from './session-tab.tsx';
 import { TranscriptTab } from './transcript-tab.tsx';
+import { WorkbenchTab } from './workbench/workbench-tab.tsx';
 
 const route = getRouteApi('/agents/$id');
 
@@ -46,6 +48,7 @@ function LoadedAgent({ id }: { id: string }): ReactElement {
 
 const TABS = [
   { tab: 'overview', word: 'Overview', show: OverviewTab },
+  { tab: 'workbench', word: 'Workbench', show: WorkbenchTab },
   { tab: 'config', word: 'Configuration', show: ConfigTab },
   { tab: 'inbox', word: 'Inbox', show: InboxTab },
   { tab: 'memory', word: 'Memory', show: TranscriptTab },
@@ -65,6 +68,8 @@ function AgentTabs({ agent }: { agent: Agent }): ReactElement {
   return (
     <Page
       title={agent.name}
+      isFilled={current === 'workbench'}
+      mark={<Avatar name={agent.name} kind="agent" size="large" />}
       aside={
         <>
           <StatusMark status={agent.status} />
@@ -98,6 +103,11 @@ function AgentTabs({ agent }: { agent: Agent }): ReactElement {
 /** Tabs that would be refused, or that this agent does not have. A link to one still opens it. */
 function useHiddenTabs(agent: Agent): ReadonlySet<string> {
   const mayReadSession = useMay('admin');
+  const mayTry = useMay('write');
   const isMachine = useIsMachine(agent);
-  return new Set([...(mayReadSession ? [] : ['session']), ...(isMachine ? [] : ['machine'])]);
+  return new Set([
+    ...(mayReadSession ? [] : ['session']),
+    ...(isMachine ? [] : ['machine']),
+    ...(mayTry && !isMachine ? [] : ['workbench']),
+  ]);
 }

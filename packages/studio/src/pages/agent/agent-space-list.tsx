@@ -22,7 +22,7 @@ export function AgentSpaceList({ agent }: { agent: Agent }): ReactElement | null
         <ul className="flex flex-wrap gap-x-3">
           {spaces.map(({ id, name }) => (
             <li key={id}>
-              <Link to="/spaces/$id" params={{ id }} className="text-accent underline">
+              <Link to="/spaces/$id" params={{ id }} className="link">
                 <bdi>{withVisibleControls(name)}</bdi>
               </Link>
             </li>

@@ -28,7 +28,7 @@ export function FilesTab({ agent }: { agent: Agent }): ReactElement | null {
         ))}
       </ul>
       {hasNextPage && (
-        <button type="button" className="self-start text-accent underline" onClick={() => void fetchNextPage()}>
+        <button type="button" className="self-start link" onClick={() => void fetchNextPage()}>
           Show more files
         </button>
       )}
@@ -55,7 +55,7 @@ function FileRow({ agentId, file }: FileRowProps): ReactElement {
         </summary>
         {'runId' in changedBy && (
           <p className="text-xs">
-            <Link to="/runs/$id" params={{ id: changedBy.runId }} className="text-accent underline">
+            <Link to="/runs/$id" params={{ id: changedBy.runId }} className="link">
               The run that wrote it
             </Link>
           </p>

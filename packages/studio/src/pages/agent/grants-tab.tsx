@@ -69,7 +69,7 @@ function GrantRow({ grant, onRevoke }: { grant: Grant; onRevoke: (() => void) | 
         <p className="flex flex-wrap gap-x-3 text-xs text-quiet">
           <span>
             given by <bdi>{withVisibleControls(grantedByName)}</bdi>, <Time at={createdAt} />, with{' '}
-            <Link to="/calls/$id" params={{ id: callId }} className="text-accent underline">
+            <Link to="/calls/$id" params={{ id: callId }} className="link">
               a call
             </Link>
           </span>

@@ -82,7 +82,7 @@ function StatusFilter({ agent, current }: { agent: Agent; current: string | unde
           search={{ tab: 'inbox', ...(one === undefined ? {} : { show: one }) }}
           activeOptions={{ exact: true }}
           aria-current={one === current ? 'page' : undefined}
-          className="inline-flex min-h-7 items-center rounded-full border border-line px-3 text-sm text-quiet hover:text-text aria-[current=page]:border-accent aria-[current=page]:bg-accent-soft aria-[current=page]:text-text"
+          className="inline-flex min-h-7 items-center rounded-full border border-line px-3 text-sm text-quiet hover:text-text aria-[current=page]:border-text aria-[current=page]:bg-selected aria-[current=page]:text-text"
         >
           {one === undefined ? 'All' : WORDS[one]}
           {one !== undefined && (counts[one] ?? 0) > 0 && ` ${counts[one]}`}
@@ -133,7 +133,7 @@ function EventRow({ item, redrive }: { item: InboxItem; redrive: Redrive }): Rea
           <Time at={item.createdAt} />
           {item.attempts > 0 && <span>{item.attempts === 1 ? '1 attempt' : `${item.attempts} attempts`}</span>}
           {item.runId !== undefined && (
-            <Link to="/runs/$id" params={{ id: item.runId }} className="text-accent underline">
+            <Link to="/runs/$id" params={{ id: item.runId }} className="link">
               its last run
             </Link>
           )}

@@ -14,7 +14,7 @@ export function OfConversation({ agent, tab, contextId }: OfConversationProps): 
   return (
     <p>
       This is the {tab} of one conversation.{' '}
-      <Link to="/agents/$id" params={{ id: agent.id }} search={{ tab }} className="text-accent underline">
+      <Link to="/agents/$id" params={{ id: agent.id }} search={{ tab }} className="link">
         Show the agent’s own
       </Link>
     </p>

@@ -22,12 +22,7 @@ export function OverviewTab({ agent }: { agent: Agent }): ReactElement {
             <Running agent={agent} />
           </Fact>
           <Fact name="Inbox">
-            <Link
-              to="/agents/$id"
-              params={{ id: agent.id }}
-              search={{ tab: 'inbox' }}
-              className="text-accent underline"
-            >
+            <Link to="/agents/$id" params={{ id: agent.id }} search={{ tab: 'inbox' }} className="link">
               {inboxInWords(agent.inbox)}
             </Link>
           </Fact>
@@ -54,12 +49,7 @@ export function OverviewTab({ agent }: { agent: Agent }): ReactElement {
             {(config.tools ?? []).length === 0 ? 'none' : <ToolNames tools={config.tools ?? []} />}
           </Fact>
           <Fact name="Configuration">
-            <Link
-              to="/agents/$id"
-              params={{ id: agent.id }}
-              search={{ tab: 'config' }}
-              className="text-accent underline"
-            >
+            <Link to="/agents/$id" params={{ id: agent.id }} search={{ tab: 'config' }} className="link">
               version {agent.configVersion}
             </Link>
             , {agent.source === 'file' ? 'from the configuration file' : 'created over the API'}, changed{' '}
@@ -95,7 +85,7 @@ function LastError({ agent }: { agent: Agent }): ReactElement {
       ) : (
         <p className="text-sm text-quiet">
           Events that failed too often are dead: fix the cause, then{' '}
-          <Link to="/agents/$id" params={{ id: agent.id }} search={{ tab: 'inbox' }} className="text-accent underline">
+          <Link to="/agents/$id" params={{ id: agent.id }} search={{ tab: 'inbox' }} className="link">
             redrive them
           </Link>
           .
@@ -109,7 +99,7 @@ function Running({ agent: { running } }: { agent: Agent }): ReactElement {
   const now = useNow();
   if (running === undefined) return <>nothing</>;
   return (
-    <Link to="/runs/$id" params={{ id: running.runId }} className="text-accent underline">
+    <Link to="/runs/$id" params={{ id: running.runId }} className="link">
       a run, for {duration(Math.max(0, now - running.since))}
     </Link>
   );
@@ -121,7 +111,7 @@ function ToolNames({ tools }: { tools: readonly (string | { readonly name: strin
       {tools.map((one) => (
         <li key={typeof one === 'string' ? one : one.name} className="font-mono text-xs">
           {typeof one === 'string' ? (
-            <Link to="/tools/$id" params={{ id: one }} className="text-accent underline">
+            <Link to="/tools/$id" params={{ id: one }} className="link">
               {withVisibleControls(one)}
             </Link>
           ) : (

@@ -28,11 +28,7 @@ export function RunsTab({ agent }: { agent: Agent }): ReactElement | null {
             key={run.id}
             className="flex min-h-9 flex-wrap items-center gap-x-4 border-b border-line px-4 py-1 last:border-b-0"
           >
-            <Link
-              to="/runs/$id"
-              params={{ id: run.id }}
-              className="min-w-0 flex-1 basis-48 truncate hover:text-accent hover:underline"
-            >
+            <Link to="/runs/$id" params={{ id: run.id }} className="min-w-0 flex-1 basis-48 truncate hover:underline">
               {withVisibleControls(triggerInWords(run.trigger))}
             </Link>
             <StatusMark run={run} />
@@ -41,7 +37,7 @@ export function RunsTab({ agent }: { agent: Agent }): ReactElement | null {
         ))}
       </ul>
       <p>
-        <Link to="/runs" search={{ agent: agent.id }} className="text-accent underline">
+        <Link to="/runs" search={{ agent: agent.id }} className="link">
           All its runs, with filters
         </Link>
       </p>

@@ -9,10 +9,12 @@ import { StatusMark } from '../../parts/agent/status-mark.tsx';
 import { useListKeys } from '../../parts/keyboard/list-keys.ts';
 import { Requires } from '../../parts/session/requires.tsx';
 import { useMay } from '../../parts/session/session.tsx';
+import { Avatar } from '../../parts/ui/avatar.tsx';
 import { Button } from '../../parts/ui/button.tsx';
 import { Dialog } from '../../parts/ui/dialog.tsx';
 import { EmptyState } from '../../parts/ui/empty-state.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { ListHead } from '../../parts/ui/list-head.tsx';
 import { Page } from '../../parts/ui/page.tsx';
 import { duration, Time, useNow } from '../../parts/ui/time.tsx';
 import { NewAgentForm } from './new-agent-form.tsx';
@@ -55,11 +57,14 @@ function AgentList(): ReactElement | null {
   if (agents.length > 0)
     return (
       <>
-        <ul ref={list} aria-label="Agents" className="overflow-hidden rounded-card border border-line bg-surface">
-          {agents.map((agent) => (
-            <AgentRow key={agent.id} agent={agent} />
-          ))}
-        </ul>
+        <div className="overflow-hidden rounded-card border border-line bg-surface">
+          <ListHead columns={['Agent', 'State', 'Now', 'Inbox', 'Next plan']} grid={GRID} />
+          <ul ref={list} aria-label="Agents">
+            {agents.map((agent) => (
+              <AgentRow key={agent.id} agent={agent} />
+            ))}
+          </ul>
+        </div>
         {hasNextPage && (
           <div>
             <Button onClick={() => void fetchNextPage()}>Show more agents</Button>
@@ -89,15 +94,18 @@ const EXAMPLE = {
     'You are the concierge of a small travel desk. Answer in one or two sentences. If you do not know something, say so.',
 };
 
+const GRID = 'gap-x-4 wide:grid-cols-[minmax(0,3fr)_6rem_minmax(0,1.2fr)_minmax(0,1.2fr)_minmax(0,1fr)]';
+
 function AgentRow({ agent }: { agent: Agent }): ReactElement {
   return (
-    <li className="grid grid-cols-[1fr_auto] items-center gap-x-4 gap-y-1 border-b border-line px-4 py-2 last:border-b-0 wide:min-h-9 wide:grid-cols-[minmax(0,2fr)_6rem_minmax(0,1.4fr)_minmax(0,1.6fr)_minmax(0,1.2fr)]">
-      <div className="min-w-0">
-        <Link
-          to="/agents/$id"
-          params={{ id: agent.id }}
-          className="block truncate font-medium hover:text-accent hover:underline"
-        >
+    <li
+      className={`grid grid-cols-[1fr_auto] items-center gap-y-1 border-b border-line px-4 py-2.5 last:border-b-0 wide:min-h-9 wide:*:last:text-right ${GRID}`}
+    >
+      <div className="grid min-w-0 grid-cols-[auto_1fr] items-center gap-x-3">
+        <span className="row-span-2">
+          <Avatar name={agent.name} kind="agent" />
+        </span>
+        <Link to="/agents/$id" params={{ id: agent.id }} className="block truncate font-medium hover:underline">
           <bdi>{withVisibleControls(agent.name)}</bdi>
         </Link>
         {agent.config.description !== undefined && (
@@ -116,7 +124,7 @@ function Running({ agent: { running } }: { agent: Agent }): ReactElement {
   const now = useNow();
   if (running === undefined) return <span className="hidden text-sm text-quiet wide:inline">idle</span>;
   return (
-    <Link to="/runs/$id" params={{ id: running.runId }} className="text-sm text-accent underline">
+    <Link to="/runs/$id" params={{ id: running.runId }} className="text-sm link">
       running for {duration(Math.max(0, now - running.since))}
     </Link>
   );
@@ -131,7 +139,8 @@ function InboxCounts({ agent: { id, inbox } }: { agent: Agent }): ReactElement {
       search={{ tab: 'inbox' }}
       className="text-sm text-quiet hover:text-text hover:underline"
     >
-      inbox {pending.toLocaleString()}
+      <span className="wide:sr-only">inbox </span>
+      {pending.toLocaleString()}
       {dead > 0 && <span className="text-bad">, dead {dead.toLocaleString()}</span>}
       {withheld > 0 && <span className="text-wait">, withheld {withheld.toLocaleString()}</span>}
     </Link>
@@ -139,7 +148,7 @@ function InboxCounts({ agent: { id, inbox } }: { agent: Agent }): ReactElement {
 }
 
 function NextPlan({ agent: { id, nextPlanAt } }: { agent: Agent }): ReactElement {
-  if (nextPlanAt === undefined) return <span className="hidden text-sm text-quiet wide:inline">no plan</span>;
+  if (nextPlanAt === undefined) return <span className="hidden text-sm text-quiet wide:inline">–</span>;
   return (
     <Link
       to="/agents/$id"
@@ -147,7 +156,8 @@ function NextPlan({ agent: { id, nextPlanAt } }: { agent: Agent }): ReactElement
       search={{ tab: 'plans' }}
       className="text-sm text-quiet hover:text-text hover:underline"
     >
-      next <Time at={nextPlanAt} />
+      <span className="wide:sr-only">next </span>
+      <Time at={nextPlanAt} />
     </Link>
   );
 }

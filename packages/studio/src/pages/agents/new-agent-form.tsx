@@ -39,7 +39,7 @@ export function NewAgentForm({ example }: NewAgentFormProps): ReactElement {
       }),
     async onSuccess({ id }) {
       await Promise.all(AGENT_LISTS.map((queryKey) => queries.invalidateQueries({ queryKey })));
-      await navigate({ to: '/agents/$id', params: { id } });
+      await navigate({ to: '/agents/$id', params: { id }, search: { tab: 'workbench' } });
     },
   });
   const problems = problemsOf(create.error);

@@ -113,7 +113,7 @@ function Note({ children }: { children: ReactNode }): ReactElement {
 
 function StudioLink(): ReactElement {
   return (
-    <a href="/inbox" className="text-accent underline">
+    <a href="/inbox" className="link">
       the studio
     </a>
   );

@@ -41,13 +41,20 @@ export function ComparePage(): ReactElement {
   );
   const runs = left.data && right.data && ([left.data.run, right.data.run] as const);
   return (
-    <Page title={runs === undefined ? 'Compare' : `Run ${runs[0].number} and run ${runs[1].number}`}>
+    <Page title={runs === undefined ? 'Compare' : titleOf(runs)}>
       {error !== null && <ErrorNote error={error} title="These runs cannot be compared." />}
       {others.length > 1 && <RunsTable ids={[id, ...others]} chosen={rightId} onChoose={setChosen} />}
       {runs !== undefined && <Comparison runs={runs} aligned={aligned} />}
       {left.data !== undefined && right.data !== undefined && <RequestsDiff left={left.data} right={right.data} />}
     </Page>
   );
+}
+
+function titleOf([left, right]: readonly [Run, Run]): string {
+  const words = `Compare “${triggerInWords(left.trigger)}”`;
+  if (right.fork?.runId === left.id) return `${words} with its fork`;
+  if (right.retryOf === left.id) return `${words} with its next attempt`;
+  return `${words} with “${triggerInWords(right.trigger)}”`;
 }
 
 /** The address of a page has room for this many ids. */
@@ -73,7 +80,7 @@ function Comparison({ runs, aligned }: { runs: readonly [Run, Run]; aligned: rea
         <label className="inline-flex items-center gap-1.5 text-quiet">
           <input
             type="checkbox"
-            className="accent-accent"
+            className="accent-text"
             checked={onlyDifferent}
             onChange={({ target }) => setOnlyDifferent(target.checked)}
           />
@@ -82,7 +89,11 @@ function Comparison({ runs, aligned }: { runs: readonly [Run, Run]; aligned: rea
       </p>
       <ol aria-label="Calls of both runs" className="flex flex-col rounded-card border border-line bg-surface">
         {shown.map((one) => (
-          <AlignedRow key={keyOf(one)} aligned={one} />
+          <AlignedRow
+            key={keyOf(one)}
+            aligned={one}
+            isOpenAtFirst={one.kind === 'changed' && different.length <= MOST_OPEN}
+          />
         ))}
       </ol>
     </>
@@ -113,7 +124,7 @@ function RunSummary({ run }: { run: Run }): ReactElement {
       className="flex min-w-0 flex-col gap-1 rounded-card border border-line bg-surface p-3"
     >
       <h2 className="flex flex-wrap items-center gap-x-2 font-semibold">
-        <Link to="/runs/$id" params={{ id: run.id }} search={{}} className="text-accent hover:underline">
+        <Link to="/runs/$id" params={{ id: run.id }} search={{}} className="link">
           Run {run.number}
         </Link>
         <bdi className="font-normal">{withVisibleControls(names?.get(run.agentId) ?? 'a deleted agent')}</bdi>
@@ -150,18 +161,23 @@ const KINDS: Readonly<
 > = {
   same: { word: 'same', icon: Equal, colour: 'text-quiet' },
   changed: { word: 'changed', icon: EqualNot, colour: 'text-wait' },
-  left: { word: 'only left', icon: ArrowLeft, colour: 'text-accent' },
-  right: { word: 'only right', icon: ArrowRight, colour: 'text-accent' },
+  left: { word: 'only left', icon: ArrowLeft, colour: 'text-text' },
+  right: { word: 'only right', icon: ArrowRight, colour: 'text-text' },
 };
 
-function AlignedRow({ aligned }: { aligned: Aligned }): ReactElement {
-  const [isOpen, setOpen] = useState(false);
+/** If no more than this many calls differ, what differs is shown at once. */
+const MOST_OPEN = 3;
+
+function AlignedRow({ aligned, isOpenAtFirst }: { aligned: Aligned; isOpenAtFirst: boolean }): ReactElement {
+  // Until the user opens or closes it: a call of a run that goes on may differ only later.
+  const [chosen, setOpen] = useState<boolean>();
+  const isOpen = chosen ?? isOpenAtFirst;
   const { word, icon: Icon, colour } = KINDS[aligned.kind];
   const call = aligned.kind === 'right' ? aligned.right : aligned.left;
   const what = aligned.kind === 'changed' ? `: ${aligned.what.join(', ')}` : '';
   return (
     <li className="border-b border-line last:border-b-0">
-      <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
         <summary className="grid min-h-9 grid-cols-[minmax(0,1fr)_auto] items-center gap-x-3 px-3 py-1 text-sm hover:bg-raised wide:grid-cols-[11rem_minmax(0,1fr)_10rem_10rem]">
           <span className={`inline-flex items-center gap-1 max-wide:col-start-1 max-wide:row-start-1 ${colour}`}>
             <Icon size={16} aria-hidden className="shrink-0" /> {word}
@@ -226,7 +242,7 @@ function Difference({ aligned }: { aligned: Aligned }): ReactElement {
         {[left, right].map(
           (call, index) =>
             call !== undefined && (
-              <Link key={call.callId} to="/calls/$id" params={{ id: call.callId }} className="text-accent underline">
+              <Link key={call.callId} to="/calls/$id" params={{ id: call.callId }} className="link">
                 {index === 0 ? 'Open the left call' : 'Open the right call'}
               </Link>
             ),

@@ -44,7 +44,7 @@ export function RunsTable({ ids, chosen, onChoose }: RunsTableProps): ReactEleme
             return (
               <tr key={id} className="border-t border-line align-top">
                 <th scope="row" className="px-2 py-1 font-medium whitespace-nowrap">
-                  <Link to="/runs/$id" params={{ id }} search={{}} className="text-accent hover:underline">
+                  <Link to="/runs/$id" params={{ id }} search={{}} className="link">
                     {index === 0 ? 'Original' : `Fork ${index}`}
                   </Link>
                 </th>
@@ -66,7 +66,7 @@ export function RunsTable({ ids, chosen, onChoose }: RunsTableProps): ReactEleme
                       <input
                         type="radio"
                         name="compared"
-                        className="accent-accent"
+                        className="accent-text"
                         checked={id === chosen}
                         onChange={() => onChoose(id)}
                       />

@@ -51,7 +51,7 @@ function CaseRow({ evaluationId, stored }: { evaluationId: string; stored: Evalu
           to="/runs/$id"
           params={{ id: stored.runId }}
           search={{}}
-          className="mr-auto min-w-0 truncate font-medium text-accent hover:underline"
+          className="mr-auto min-w-0 truncate font-medium link"
         >
           <bdi>{withVisibleControls(stored.name)}</bdi>
         </Link>

@@ -12,6 +12,7 @@ import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { Page, Section } from '../../parts/ui/page.tsx';
 import { ScrollRegion } from '../../parts/ui/scroll-region.tsx';
 import { Time } from '../../parts/ui/time.tsx';
+import { Cost } from '../../parts/usage/cost.tsx';
 import { CaseList } from './case-list.tsx';
 import { HowTo } from './how-to.tsx';
 import { ResultMatrix } from './result-matrix.tsx';
@@ -62,7 +63,7 @@ function Versions({ evaluation: { versions } }: { evaluation: EvaluationDetails 
         <thead className="text-xs text-quiet">
           <tr>
             {COLUMNS.map((column) => (
-              <th key={column} scope="col" className="px-2 py-1 font-medium">
+              <th key={column} scope="col" className="py-1 pr-4 font-medium">
                 {column}
               </th>
             ))}
@@ -72,13 +73,13 @@ function Versions({ evaluation: { versions } }: { evaluation: EvaluationDetails 
           <tbody key={id} className="border-t border-line align-top">
             {Object.keys(scores).length === 0 && (
               <tr>
-                <th scope="row" className="max-w-64 truncate px-2 py-1 font-medium">
+                <th scope="row" className="max-w-64 truncate py-1 pr-4 font-medium">
                   <bdi>{withVisibleControls(version)}</bdi>
                 </th>
-                <td className="px-2 py-1">
+                <td className="py-1 pr-4">
                   <Time at={createdAt} />
                 </td>
-                <td colSpan={COLUMNS.length - 2} className="px-2 py-1 text-bad">
+                <td colSpan={COLUMNS.length - 2} className="py-1 pr-4 text-bad">
                   {`No scores: ${failed} ${failed === 1 ? 'run' : 'runs'} failed.`}
                 </td>
               </tr>
@@ -87,24 +88,24 @@ function Versions({ evaluation: { versions } }: { evaluation: EvaluationDetails 
               const changed = change[score];
               return (
                 <tr key={score}>
-                  <th scope="row" className="max-w-64 truncate px-2 py-1 font-medium">
+                  <th scope="row" className="max-w-64 truncate py-1 pr-4 font-medium">
                     <span className={index === 0 ? '' : 'sr-only'}>
                       <bdi>{withVisibleControls(version)}</bdi>
                     </span>
                     {index === 0 && failed > 0 && <span className="block text-xs text-bad">{failed} failed</span>}
                   </th>
-                  <td className="px-2 py-1">{index === 0 && <Time at={createdAt} />}</td>
-                  <td className="px-2 py-1">
+                  <td className="py-1 pr-4">{index === 0 && <Time at={createdAt} />}</td>
+                  <td className="py-1 pr-4">
                     <bdi>{withVisibleControls(score)}</bdi>
                   </td>
-                  <td className="px-2 py-1">{percent(found.mean)}</td>
-                  <td className="px-2 py-1">{intervalInWords(found)}</td>
-                  <td className="px-2 py-1">{found.n}</td>
-                  <td className={`px-2 py-1 ${LOOK[changed?.verdict ?? 'same']}`}>
+                  <td className="py-1 pr-4">{percent(found.mean)}</td>
+                  <td className="py-1 pr-4">{intervalInWords(found)}</td>
+                  <td className="py-1 pr-4">{found.n}</td>
+                  <td className={`py-1 pr-4 ${LOOK[changed?.verdict ?? 'same']}`}>
                     {changed === undefined ? '' : changeInWords(changed)}
                   </td>
-                  <td className="px-2 py-1">{index === 0 && tokens !== undefined ? tokens.toLocaleString() : ''}</td>
-                  <td className="px-2 py-1">{index === 0 && cost !== undefined ? cost.toFixed(4) : ''}</td>
+                  <td className="py-1 pr-4">{index === 0 && tokens !== undefined ? tokens.toLocaleString() : ''}</td>
+                  <td className="py-1 pr-4">{index === 0 && cost !== undefined && <Cost of={cost} />}</td>
                 </tr>
               );
             })}

@@ -8,6 +8,7 @@ import { useListKeys } from '../../parts/keyboard/list-keys.ts';
 import { Requires } from '../../parts/session/requires.tsx';
 import { Button } from '../../parts/ui/button.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { ListHead } from '../../parts/ui/list-head.tsx';
 import { Page } from '../../parts/ui/page.tsx';
 import { Time } from '../../parts/ui/time.tsx';
 import { HowTo } from './how-to.tsx';
@@ -35,11 +36,14 @@ function List(): ReactElement | null {
   if (evaluations.length === 0) return <HowTo title="No evaluation yet." />;
   return (
     <>
-      <ul ref={list} aria-label="Evaluations" className="overflow-hidden rounded-card border border-line bg-surface">
-        {evaluations.map((evaluation) => (
-          <Row key={evaluation.id} evaluation={evaluation} />
-        ))}
-      </ul>
+      <div className="overflow-hidden rounded-card border border-line bg-surface">
+        <ListHead columns={['Evaluation', 'Newest scores', 'Stored', 'Sent']} grid={GRID} />
+        <ul ref={list} aria-label="Evaluations">
+          {evaluations.map((evaluation) => (
+            <Row key={evaluation.id} evaluation={evaluation} />
+          ))}
+        </ul>
+      </div>
       {hasNextPage && (
         <div>
           <Button onClick={() => void fetchNextPage()}>Show more evaluations</Button>
@@ -49,25 +53,28 @@ function List(): ReactElement | null {
   );
 }
 
+const GRID = 'gap-x-4 wide:grid-cols-[minmax(0,2fr)_minmax(0,2fr)_minmax(0,1.2fr)_7rem]';
+
 function Row({ evaluation: { id, name, cases, reports, newest } }: { evaluation: ListedEvaluation }): ReactElement {
   return (
     <li className="border-t border-line first:border-t-0">
       <Link
         to="/evaluations/$id"
         params={{ id }}
-        className="flex min-h-9 flex-wrap items-baseline gap-x-4 gap-y-1 px-3 py-2 -outline-offset-2 hover:bg-raised"
+        className={`grid min-h-9 items-baseline gap-y-1 px-4 py-2.5 -outline-offset-2 hover:bg-raised ${GRID}`}
       >
-        <bdi className="mr-auto min-w-0 truncate font-medium">{withVisibleControls(name)}</bdi>
-        {newest !== undefined &&
-          Object.entries(newest.scores).map(([score, found]) => (
+        <bdi className="min-w-0 truncate font-medium">{withVisibleControls(name)}</bdi>
+        <span className="flex min-w-0 flex-wrap gap-x-4">
+          {Object.entries(newest?.scores ?? {}).map(([score, found]) => (
             <span key={score} className="text-sm tabular-nums" title={`95 % interval: ${intervalInWords(found)}`}>
               <bdi className="text-quiet">{withVisibleControls(score)}</bdi> {percent(found.mean)}
             </span>
           ))}
+        </span>
         <span className="text-xs text-quiet tabular-nums">
           {cases} stored {cases === 1 ? 'case' : 'cases'}, {reports} {reports === 1 ? 'version' : 'versions'}
         </span>
-        {newest !== undefined && <Time at={newest.createdAt} />}
+        <span className="wide:text-right">{newest !== undefined && <Time at={newest.createdAt} />}</span>
       </Link>
     </li>
   );

@@ -9,6 +9,7 @@ import { Button } from '../../parts/ui/button.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { ScrollRegion } from '../../parts/ui/scroll-region.tsx';
 import { duration } from '../../parts/ui/time.tsx';
+import { Cost } from '../../parts/usage/cost.tsx';
 import { type Cell, cellInWords, percent, type Sample, worstSample } from './score-words.ts';
 
 interface ResultMatrixProps {
@@ -32,7 +33,7 @@ export function ResultMatrix({ evaluationId, versions }: ResultMatrixProps): Rea
           <caption className="sr-only">The score of each case in each version</caption>
           <thead className="text-xs text-quiet">
             <tr>
-              <th scope="col" className="px-2 py-1 font-medium">
+              <th scope="col" className="py-1 pr-2 font-medium">
                 Case
               </th>
               {versions.map(({ id, version }) => (
@@ -63,7 +64,7 @@ function Row({ row, versions }: { row: EvaluationResult; versions: readonly Comp
   return (
     <tbody className="border-t border-line">
       <tr className="hover:bg-raised">
-        <th scope="row" className="max-w-56 px-2 py-1 font-normal wide:max-w-96">
+        <th scope="row" className="max-w-56 py-1 pr-2 font-normal wide:max-w-96">
           <button
             type="button"
             aria-expanded={isOpen}
@@ -82,7 +83,7 @@ function Row({ row, versions }: { row: EvaluationResult; versions: readonly Comp
       </tr>
       {isOpen && (
         <tr>
-          <td colSpan={versions.length + 1} className="px-2 pt-1 pb-3 whitespace-normal">
+          <td colSpan={versions.length + 1} className="pt-1 pb-3 whitespace-normal">
             <div className="grid gap-3 wide:grid-cols-2">
               {versions.flatMap(({ id, version }) => {
                 const cell = byReport.get(id);
@@ -155,9 +156,13 @@ function SampleDetails({ sample }: { sample: Sample }): ReactElement {
         {calls.length > 0 && <span>{calls.map(({ toolName }) => withVisibleControls(toolName)).join(', ')}</span>}
         <span>{duration(ms)}</span>
         {tokens !== undefined && <span>{tokens.toLocaleString()} tokens</span>}
-        {cost !== undefined && <span>cost {cost.toFixed(4)}</span>}
+        {cost !== undefined && (
+          <span>
+            cost <Cost of={cost} />
+          </span>
+        )}
         {runId !== undefined && (
-          <Link to="/runs/$id" params={{ id: runId }} search={{}} className="text-accent underline">
+          <Link to="/runs/$id" params={{ id: runId }} search={{}} className="link">
             open the run
           </Link>
         )}

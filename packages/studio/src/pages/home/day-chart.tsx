@@ -13,14 +13,10 @@ export function DayChart({ figure, days }: { figure: Figure; days: readonly Home
   const value = figure.of(today);
   const usual = usualOf(figure, days);
   return (
-    <figure aria-label={figure.title} className="flex min-w-40 flex-1 flex-col gap-1">
+    <figure aria-label={figure.title} className="flex min-w-0 flex-col gap-1">
       <figcaption className="text-sm text-quiet">{figure.title}</figcaption>
-      <p className="text-xl font-semibold tabular-nums">
-        {value === undefined ? 'none' : figure.inWords(value, today)}
-      </p>
-      <p className="text-xs text-quiet">
-        today, {usual === undefined ? 'the first day' : `usually ${figure.inWords(usual, today)}`}
-      </p>
+      <p className="text-2xl font-semibold">{value === undefined ? 'none' : figure.inWords(value, today)}</p>
+      {usual !== undefined && <p className="text-xs text-quiet">usually {figure.inWords(usual, today)}</p>}
       <Bars figure={figure} days={days} />
       <table className="sr-only">
         <caption>{figure.title} by day</caption>
@@ -53,7 +49,7 @@ function Bars({ figure, days }: { figure: Figure; days: readonly HomeDay[] }): R
               width={WIDTH}
               height={height}
               rx={2}
-              className={isToday ? 'fill-accent' : 'fill-quiet opacity-40'}
+              className={isToday ? 'fill-text' : 'fill-quiet opacity-40'}
             />
             {/* The whole height can be pointed at, also for a low bar. */}
             <rect x={index * (WIDTH + GAP)} y={0} width={WIDTH} height={HEIGHT} className="fill-transparent">

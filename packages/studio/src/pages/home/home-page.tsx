@@ -1,5 +1,5 @@
 import type { PendingCall, Run } from '@lastcall/client';
-import { withVisibleControls } from '@lastcall/client/react';
+import { questionOf, withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, Navigate } from '@tanstack/react-router';
 import type { ReactElement, ReactNode } from 'react';
@@ -7,7 +7,7 @@ import { home } from '../../data/home.ts';
 import { lastSpace } from '../../data/last-space.ts';
 import { pendingCalls } from '../../data/pending.ts';
 import { agentNames } from '../../data/runs.ts';
-import { inWords, questionOf } from '../../parts/cards/call-shape.ts';
+import { inWords } from '../../parts/cards/call-shape.ts';
 import { TimeLeft } from '../../parts/cards/time-left.tsx';
 import { RetryRun } from '../../parts/run/retry-run.tsx';
 import { RunName, RunTrigger } from '../../parts/run/run-summary.tsx';
@@ -45,38 +45,52 @@ function Overview(): ReactElement | null {
     );
   const { atWork, failed, days } = data;
   return (
-    <>
-      <WaitingForMe />
-      <Section title="Failed" aside={<More to="failed" />}>
-        <Entries label="Failed runs" empty="Nothing failed in the last 24 hours, or it was tried again.">
-          {failed.map((run) => (
-            <FailedEntry key={run.id} run={run} />
-          ))}
-        </Entries>
-      </Section>
-      <Section title="At work" aside={<More to="running" />}>
-        <Entries label="Runs at work" empty="No agent is at work.">
-          {atWork.map((run) => (
-            <RunEntry key={run.id} run={run}>
-              <Lasting since={run.createdAt} />
-            </RunEntry>
-          ))}
-        </Entries>
-      </Section>
-      <Section title="Today">
-        <div className="flex flex-wrap gap-x-8 gap-y-4">
-          {figuresOf(days).map((figure) => (
-            <DayChart key={figure.title} figure={figure} days={days} />
-          ))}
-        </div>
-      </Section>
-    </>
+    <div className="grid items-start gap-4 wide:grid-cols-[minmax(0,1.7fr)_minmax(0,1fr)]">
+      <div className="flex min-w-0 flex-col gap-4">
+        <WaitingForMe />
+        <Section title="Failed" aside={<More to="failed" />}>
+          <Entries label="Failed runs" empty="Nothing failed in the last 24 hours, or it was tried again.">
+            {failed.map((run) => (
+              <FailedEntry key={run.id} run={run} />
+            ))}
+          </Entries>
+        </Section>
+      </div>
+      <div className="flex min-w-0 flex-col gap-4">
+        <Section title="At work" aside={<More to="running" />}>
+          <Entries
+            label="Runs at work"
+            empty={
+              <>
+                No agent is at work.{' '}
+                <Link to="/spaces" className="link">
+                  Write to one
+                </Link>
+              </>
+            }
+          >
+            {atWork.map((run) => (
+              <RunEntry key={run.id} run={run}>
+                <Lasting since={run.createdAt} />
+              </RunEntry>
+            ))}
+          </Entries>
+        </Section>
+        <Section title="Today">
+          <div className="grid grid-cols-2 gap-x-4 gap-y-5">
+            {figuresOf(days).map((figure) => (
+              <DayChart key={figure.title} figure={figure} days={days} />
+            ))}
+          </div>
+        </Section>
+      </div>
+    </div>
   );
 }
 
 function More({ to }: { to: 'failed' | 'running' }): ReactElement {
   return (
-    <Link to="/runs" search={{ status: to }} className="text-sm text-accent hover:underline">
+    <Link to="/runs" search={{ status: to }} className="text-sm link">
       All {to} runs
     </Link>
   );
@@ -89,7 +103,7 @@ function Entries({
   children,
 }: {
   label: string;
-  empty: string;
+  empty: ReactNode;
   children: readonly ReactNode[];
 }): ReactElement {
   if (children.length === 0) return <p className="text-quiet">{empty}</p>;
@@ -154,7 +168,7 @@ function WaitingForMe(): ReactElement {
     <Section
       title={entity === undefined ? 'Waiting for people' : 'Waiting for you'}
       aside={
-        <Link to="/inbox" className="text-sm text-accent hover:underline">
+        <Link to="/inbox" className="text-sm link">
           {more > 0 ? `${more} more in the inbox` : 'Inbox'}
         </Link>
       }
@@ -183,7 +197,7 @@ function WaitingEntry({ call }: { call: PendingCall }): ReactElement {
             <bdi>{withVisibleControls(names?.get(call.agentId) ?? 'an agent')}</bdi>
           </span>
         </span>
-        <TimeLeft expiresAt={call.expiresAt} />
+        {call.expiresAt !== undefined && <TimeLeft expiresAt={call.expiresAt} />}
       </Link>
     </li>
   );

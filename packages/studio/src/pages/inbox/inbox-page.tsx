@@ -7,6 +7,7 @@ import { AskToNotify } from '../../parts/notify/ask-to-notify.tsx';
 import { useSession } from '../../parts/session/session.tsx';
 import { EmptyState } from '../../parts/ui/empty-state.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { ListHead } from '../../parts/ui/list-head.tsx';
 import { Page } from '../../parts/ui/page.tsx';
 import { Tabs, tabClass } from '../../parts/ui/tabs.tsx';
 import type { CallGroup } from './call-groups.ts';
@@ -59,19 +60,22 @@ function InboxList({ show }: { show: InboxShow }): ReactElement {
     <>
       {show === 'waiting' && <AskToNotify />}
       <div className={isWide ? 'grid grid-cols-[minmax(0,26rem)_minmax(0,1fr)] items-start gap-4' : ''}>
-        <ul aria-label={`${show} calls`} className="flex flex-col gap-2">
-          {groups.map((group) => (
-            <InboxRow
-              key={group.leader.callId}
-              group={group}
-              show={show}
-              isOver={isOver(group)}
-              isOpen={group === selected}
-              onToggle={() => triage.toggle(group)}
-              panel={group === selected && !isWide ? panelOf(group) : undefined}
-            />
-          ))}
-        </ul>
+        <div className="overflow-hidden rounded-card border border-line bg-surface">
+          <ListHead columns={HEADS[show]} grid="grid-cols-[1fr_auto]" />
+          <ul aria-label={`${show} calls`} className="flex flex-col">
+            {groups.map((group) => (
+              <InboxRow
+                key={group.leader.callId}
+                group={group}
+                show={show}
+                isOver={isOver(group)}
+                isOpen={group === selected}
+                onToggle={() => triage.toggle(group)}
+                panel={group === selected && !isWide ? panelOf(group) : undefined}
+              />
+            ))}
+          </ul>
+        </div>
         {isWide && (
           <div id={PANEL} className="sticky top-0">
             {selected === undefined ? <HowToTriage show={show} /> : panelOf(selected)}
@@ -82,10 +86,16 @@ function InboxList({ show }: { show: InboxShow }): ReactElement {
   );
 }
 
+const HEADS: Readonly<Record<InboxShow, readonly string[]>> = {
+  waiting: ['Call', 'Time left'],
+  answered: ['Call', 'Answered'],
+  expired: ['Call', 'Expired'],
+};
+
 function HowToTriage({ show }: { show: InboxShow }): ReactElement {
-  if (show !== 'waiting') return <p className="text-quiet">Choose a call to read it.</p>;
+  if (show !== 'waiting') return <p className="p-4 text-quiet">Choose a call to read it.</p>;
   return (
-    <p className="text-quiet">
+    <p className="rounded-card border border-dashed border-line p-4 text-quiet">
       Choose a call to answer it. With the keyboard: <kbd>j</kbd> and <kbd>k</kbd> go from call to call,{' '}
       <kbd>Enter</kbd> opens one, <kbd>a</kbd> approves, <kbd>d</kbd> denies, <kbd>e</kbd> edits, <kbd>?</kbd> lists all
       keys.
@@ -117,7 +127,7 @@ function Nothing({ show }: { show: InboxShow }): ReactElement {
       </p>
       <p>
         To see one, say “Book a hotel in Tokyo” in{' '}
-        <Link to="/spaces" className="text-accent underline">
+        <Link to="/spaces" className="link">
           a space
         </Link>{' '}
         of the demo.

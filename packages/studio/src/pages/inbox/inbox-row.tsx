@@ -1,11 +1,11 @@
 import type { PendingCall } from '@lastcall/client';
-import { withVisibleControls } from '@lastcall/client/react';
+import { questionOf, withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import { ChevronRight } from 'lucide-react';
 import { type ReactElement, useId } from 'react';
 import type { InboxShow } from '../../data/search.ts';
 import { spaceById, spaceMembers } from '../../data/spaces.ts';
-import { answerInWords, inWords, questionOf } from '../../parts/cards/call-shape.ts';
+import { answerInWords, inWords } from '../../parts/cards/call-shape.ts';
 import { wantedInWords } from '../../parts/cards/card-of-call.ts';
 import { TimeLeft } from '../../parts/cards/time-left.tsx';
 import { Time } from '../../parts/ui/time.tsx';
@@ -31,35 +31,37 @@ export function InboxRow({ group, show, isOver, isOpen, onToggle, panel }: Inbox
   const panelId = useId();
   const { question } = questionOf(call.input);
   return (
-    <li className="overflow-hidden rounded-card border border-line bg-surface">
+    <li className="border-b border-line last:border-b-0">
       <button
         type="button"
         data-inbox-row={call.callId}
         aria-expanded={isOpen}
         aria-controls={panel === undefined ? PANEL : panelId}
         onClick={onToggle}
-        className={`grid min-h-11 w-full grid-cols-[auto_1fr] items-center gap-x-3 gap-y-0.5 px-3 py-2 text-left hover:bg-raised ${isOpen ? 'bg-accent-soft' : ''}`}
+        className={`grid min-h-11 w-full grid-cols-[minmax(0,1fr)_auto] items-center gap-x-3 gap-y-0.5 px-4 py-2.5 text-left hover:bg-raised ${isOpen ? 'bg-selected' : ''}`}
       >
-        <span className="order-1 text-sm">
-          {isOver ? <span className="text-quiet">no longer waits</span> : <When call={call} show={show} />}
-        </span>
-        <span className="order-2 min-w-0 truncate text-right font-mono text-xs font-medium">
-          <bdi>{withVisibleControls(call.toolName)}</bdi>
-        </span>
-        <span className="order-3 col-span-2 min-w-0 truncate">
-          {others.length > 0 && <span className="font-medium">{others.length + 1} × </span>}
+        <span className="min-w-0 truncate font-medium">
+          {others.length > 0 && <span>{others.length + 1} × </span>}
           {withVisibleControls(question ?? inWords(call.input))}
         </span>
-        <span className="order-4 col-span-2 flex min-w-0 items-center justify-between gap-2 text-sm text-quiet">
-          <span className="truncate">
-            <Wanted call={call} show={show} /> · <Origin call={call} />
-          </span>
-          <ChevronRight
-            size={16}
-            aria-hidden
-            className={`shrink-0 transition-transform ${isOpen ? 'rotate-90' : ''}`}
-          />
+        <span className="text-sm">
+          {isOver ? <span className="text-quiet">no longer waits</span> : <When call={call} show={show} />}
         </span>
+        <span className="min-w-0 truncate text-sm text-quiet">
+          <bdi className="font-mono">{withVisibleControls(call.toolName)}</bdi>
+          {show !== 'waiting' && (
+            <>
+              {' '}
+              · <Wanted call={call} show={show} />
+            </>
+          )}{' '}
+          · <Origin call={call} />
+        </span>
+        <ChevronRight
+          size={16}
+          aria-hidden
+          className={`shrink-0 justify-self-end text-quiet transition-transform ${isOpen ? 'rotate-90' : ''}`}
+        />
       </button>
       {panel !== undefined && (
         <div id={panelId} className="border-t border-line p-3">
@@ -75,8 +77,8 @@ interface Shown {
   readonly show: InboxShow;
 }
 
-function When({ call, show }: Shown): ReactElement {
-  if (show === 'waiting') return <TimeLeft expiresAt={call.expiresAt} />;
+function When({ call, show }: Shown): ReactElement | null {
+  if (show === 'waiting') return call.expiresAt === undefined ? null : <TimeLeft expiresAt={call.expiresAt} />;
   return <Time at={call.resolvedAt ?? call.expiresAt ?? call.createdAt} />;
 }
 

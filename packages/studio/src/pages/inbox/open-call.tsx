@@ -50,7 +50,7 @@ function CallOfFork({ call: { runId } }: { call: PendingCall }): ReactElement {
   return (
     <p>
       This call belongs to a fork, and the original run has no outcome of such a call.{' '}
-      <Link to="/runs/$id" params={{ id: runId }} search={{}} className="text-accent underline">
+      <Link to="/runs/$id" params={{ id: runId }} search={{}} className="link">
         Open the run
       </Link>{' '}
       to give it an outcome, to refuse it, or to run it for real.

@@ -42,7 +42,7 @@ function Evidence({ calls }: { calls: readonly CallRow[] }): ReactElement {
   if (calls.length === 0) return <p className="text-quiet">It rests on no call: the model answered by itself.</p>;
   return (
     <section aria-label="What it rests on" className="flex flex-col gap-1 border-t border-line pt-4">
-      <h2 className="text-lg font-semibold">What it rests on</h2>
+      <h2 className="text-xl font-semibold">What it rests on</h2>
       <ul className="flex flex-col">
         {calls.map((call) => (
           <li key={call.key}>

@@ -4,6 +4,7 @@ import type { CallRow, StepRow } from '@lastcall/client/timeline';
 import { ArrowLeft, X } from 'lucide-react';
 import type { ReactElement, ReactNode } from 'react';
 import { changesInWords, codeOf, originInWords } from '../../parts/run/call-words.ts';
+import type { RunState } from '../../parts/run/timeline/run-state.ts';
 import { OutcomeMark } from '../../parts/ui/outcome.tsx';
 import { Tabs } from '../../parts/ui/tabs.tsx';
 import { duration } from '../../parts/ui/time.tsx';
@@ -16,7 +17,6 @@ import { ReceiptTab } from './receipt-tab.tsx';
 import { RequestTab } from './request-tab.tsx';
 import { StateLink } from './state-link.tsx';
 import { StepTab } from './step-tab.tsx';
-import type { RunState } from './use-run-state.ts';
 
 interface PanelProps {
   readonly state: RunState;
@@ -132,7 +132,7 @@ function Panel<T extends string>({ state, label, heading, tabs, words, tab, chil
       aria-label={label}
       className="flex min-h-0 flex-1 flex-col border-t border-line bg-surface wide:flex-none wide:basis-[45%]"
     >
-      <header className="flex flex-col gap-1 border-b border-line px-3 pt-2 pb-3">
+      <header className="flex flex-col gap-1 border-b border-line px-4 wide:px-6 pt-2 pb-3">
         <div className="flex min-w-0 items-center gap-2">
           <StateLink
             state={state}
@@ -166,4 +166,4 @@ function Panel<T extends string>({ state, label, heading, tabs, words, tab, chil
 }
 
 const panelTabClass =
-  'border-b-2 border-transparent px-2 py-1.5 text-sm whitespace-nowrap text-quiet hover:text-text aria-[current=true]:border-accent aria-[current=true]:font-medium aria-[current=true]:text-text';
+  'border-b-2 border-transparent px-2 py-1.5 text-sm whitespace-nowrap text-quiet hover:text-text aria-[current=true]:border-text aria-[current=true]:font-medium aria-[current=true]:text-text';

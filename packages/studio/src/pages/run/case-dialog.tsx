@@ -56,7 +56,7 @@ function CaseForm({ run, agentName }: { run: Run; agentName: string }): ReactEle
     return (
       <p role="status">
         The case is stored in{' '}
-        <Link to="/evaluations/$id" params={{ id: stored.id }} className="text-accent underline">
+        <Link to="/evaluations/$id" params={{ id: stored.id }} className="link">
           <bdi>{withVisibleControls(stored.name)}</bdi>
         </Link>
         . Its run is kept as long as the case.

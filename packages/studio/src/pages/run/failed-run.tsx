@@ -9,7 +9,10 @@ export function FailedRun({ run, step }: { run: Run; step: number }): ReactEleme
   const { status, stop } = run;
   if (status !== 'failed' || stop?.reason !== 'error') return null;
   return (
-    <section aria-label="Why it failed" className="flex flex-col gap-2 border-b border-line bg-bad-soft px-4 py-3">
+    <section
+      aria-label="Why it failed"
+      className="flex flex-col gap-2 border-b border-line bg-bad-soft px-4 wide:px-6 py-3"
+    >
       <p className="max-h-40 overflow-y-auto">
         <span className="font-medium text-bad">It failed: </span>
         <SafeText text={stop.error} />

@@ -9,9 +9,22 @@ import { Time } from '../../parts/ui/time.tsx';
 /** What a run was forked from, and the forks that it has. */
 export function ForkLines({ run }: { run: Run }): ReactElement | null {
   const { data: forks = [] } = useQuery(forksOf(run.id));
-  if (run.fork === undefined && forks.length === 0) return null;
+  if (run.fork === undefined && run.draft === undefined && forks.length === 0) return null;
   return (
     <div className="flex flex-col gap-1 text-sm">
+      {run.draft !== undefined && (
+        <p>
+          A run of a draft, which no space sees.{' '}
+          <Link
+            to="/agents/$id"
+            params={{ id: run.agentId }}
+            search={{ tab: 'workbench', run: run.id }}
+            className="link"
+          >
+            Open it in the workbench
+          </Link>
+        </p>
+      )}
       {run.fork !== undefined && <ForkedFromLine run={run} fork={run.fork} />}
       {forks.length > 0 && (
         <details>
@@ -20,7 +33,7 @@ export function ForkLines({ run }: { run: Run }): ReactElement | null {
             <Link
               to="/runs/$id/compare/$other"
               params={{ id: run.id, other: forks.map(({ runId }) => runId).join(',') }}
-              className="text-accent underline"
+              className="link"
             >
               compare {forks.length === 1 ? 'it' : 'them'} with this run
             </Link>
@@ -28,7 +41,7 @@ export function ForkLines({ run }: { run: Run }): ReactElement | null {
           <ul aria-label="Forks of this run" className="flex flex-col gap-1 py-1">
             {forks.map(({ runId, atStep, changes, createdAt }) => (
               <li key={runId} className="flex flex-wrap gap-x-2">
-                <Link to="/runs/$id" params={{ id: runId }} search={{}} className="text-accent hover:underline">
+                <Link to="/runs/$id" params={{ id: runId }} search={{}} className="link">
                   at step {atStep}
                 </Link>
                 <span>{changesInForkWords(changes)}</span>
@@ -49,12 +62,12 @@ function ForkedFromLine({ run, fork }: { run: Run; fork: NonNullable<Run['fork']
     <p className="flex flex-wrap gap-x-2">
       <span>
         A fork of{' '}
-        <Link to="/runs/$id" params={{ id: fork.runId }} search={{}} className="text-accent underline">
+        <Link to="/runs/$id" params={{ id: fork.runId }} search={{}} className="link">
           this run
         </Link>{' '}
         at step {fork.atStep}, {changesInForkWords(fork.changes)}.
       </span>
-      <Link to="/runs/$id/compare/$other" params={{ id: fork.runId, other: run.id }} className="text-accent underline">
+      <Link to="/runs/$id/compare/$other" params={{ id: fork.runId, other: run.id }} className="link">
         Compare with the original
       </Link>
     </p>

@@ -9,13 +9,13 @@ import { grantById } from '../../data/grants.ts';
 import { runOfAnswer } from '../../data/runs.ts';
 import { answerInWords as saidInWords } from '../../parts/cards/call-shape.ts';
 import { workerName } from '../../parts/run/call-words.ts';
+import { ExactTime } from '../../parts/run/timeline/exact-time.tsx';
 import { waitInWords, whoAnswered } from '../../parts/run/wait-words.ts';
 import { JsonText } from '../../parts/text/safe-text.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { Fact, Facts } from '../../parts/ui/facts.tsx';
 import { duration } from '../../parts/ui/time.tsx';
 import { CopyButton } from './copy-button.tsx';
-import { ExactTime } from './exact-time.tsx';
 
 /** Proof that the call was settled once: its ids, its attempts, who ran it, and who answered it. */
 export function ReceiptTab({ call, run }: { call: CallRow; run: Run }): ReactElement {
@@ -97,7 +97,7 @@ function GrantLink({ id }: { id: string }): ReactElement {
   const { data } = useQuery(grantById(id));
   if (data === undefined) return <>grant</>;
   return (
-    <Link to="/agents/$id" params={{ id: data.agentId }} search={{ tab: 'grants' }} className="text-accent underline">
+    <Link to="/agents/$id" params={{ id: data.agentId }} search={{ tab: 'grants' }} className="link">
       grant of {withVisibleControls(data.grantedByName ?? 'an operator')}
     </Link>
   );
@@ -150,7 +150,7 @@ function Race({ call, pending }: { call: Call; pending: PendingCall }): ReactEle
         {next != null && (
           <>
             {': '}
-            <Link to="/runs/$id" params={{ id: next.id }} className="text-accent underline">
+            <Link to="/runs/$id" params={{ id: next.id }} className="link">
               run {next.number}
             </Link>
           </>

@@ -1,10 +1,10 @@
 import { ChevronFirst, ChevronLast, ChevronLeft, ChevronRight, X } from 'lucide-react';
 import type { ReactElement, ReactNode } from 'react';
 import { useKeys } from '../../parts/keyboard/keys.tsx';
+import type { RunState } from '../../parts/run/timeline/run-state.ts';
 import { Button } from '../../parts/ui/button.tsx';
 import { duration } from '../../parts/ui/time.tsx';
 import { type Moment, momentInWords } from './moments.ts';
-import type { RunState } from './use-run-state.ts';
 
 interface ReplayBarProps {
   readonly state: RunState;
@@ -32,7 +32,7 @@ export function ReplayBar({ state, moments, number, startedAt }: ReplayBarProps)
   return (
     <section
       aria-label="Replay"
-      className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-accent-soft px-3 py-2"
+      className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-raised px-4 wide:px-6 py-2"
     >
       <span className="flex">
         <Step
@@ -68,7 +68,7 @@ export function ReplayBar({ state, moments, number, startedAt }: ReplayBarProps)
         max={last}
         value={number}
         onChange={({ target }) => go(Number(target.value))}
-        className="min-w-32 flex-1 accent-accent"
+        className="min-w-32 flex-1 accent-text"
       />
       <span role="status" className="basis-full text-sm wide:basis-80">
         <span className="tabular-nums">

@@ -15,6 +15,7 @@ export function partInWords(part: { readonly type: string; readonly [name: strin
 } {
   switch (part.type) {
     case 'text':
+      return textInWords(String(part.text));
     case 'reasoning':
       return { label: part.type, body: part.text };
     case 'tool-call':
@@ -24,6 +25,22 @@ export function partInWords(part: { readonly type: string; readonly [name: strin
     default:
       return { label: part.type, body: part };
   }
+}
+
+/** The gateway frames what arrived. The frame is for the model; people read what is in it. */
+function textInWords(text: string): { readonly label: string; readonly body: string } {
+  const [, kind, at, inside] = FRAME.exec(text) ?? [];
+  if (inside === undefined) return { label: 'text', body: text };
+  const what = kind === 'inbox' ? 'what arrived' : 'where it is';
+  return { label: at === undefined ? what : `${what}, ${at}`, body: inside };
+}
+
+const FRAME = /^<(inbox|situation)-[\w-]+(?: at="([^"]*)")?>\n([\s\S]*)\n<\/\1(?:-[\w-]+)?>$/;
+
+/** About as many tokens as a model counts: four characters each. */
+export function tokensInWords(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return `~${Math.ceil(text.length / 4).toLocaleString()} tokens`;
 }
 
 function resultOf(output: unknown): unknown {

@@ -6,7 +6,8 @@ import { stepRequest } from '../../data/runs.ts';
 import { JsonText } from '../../parts/text/safe-text.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { CopyButton } from './copy-button.tsx';
-import { commonMessages, partInWords } from './request-diff.ts';
+import { commonMessages, partInWords, tokensInWords } from './request-diff.ts';
+import { toCurl } from './to-curl.ts';
 
 interface RequestTabProps {
   readonly run: Run;
@@ -50,10 +51,14 @@ function Request({
         {model !== undefined && <bdi>{model}</bdi>} {messages.length} messages, {tools.length} tools
         {before !== undefined && `, ${messages.length - known} new since step ${step - 1}`}
       </p>
-      <Fold title="Instructions" isNew={isNewText}>
+      <Fold title="Instructions" size={tokensInWords(instructions)} isNew={isNewText}>
         <JsonText value={instructions} label="Instructions" />
       </Fold>
-      <Fold title={`Tools: ${tools.map(({ name }) => name).join(', ')}`} isNew={hasNewTools}>
+      <Fold
+        title={`Tools: ${tools.map(({ name }) => name).join(', ')}`}
+        size={tokensInWords(tools)}
+        isNew={hasNewTools}
+      >
         <JsonText value={tools} label="Tools" />
       </Fold>
       {Object.keys(settings).length > 0 && (
@@ -62,13 +67,17 @@ function Request({
         </Fold>
       )}
       {isDifference && known > 0 && (
-        <Fold title={`${known} ${known === 1 ? 'message' : 'messages'}, as in step ${step - 1}`}>
+        <Fold
+          title={`${known} ${known === 1 ? 'message' : 'messages'}, as in step ${step - 1}`}
+          size={tokensInWords(messages.slice(0, known))}
+        >
           <MessageList label="Messages of the step before" messages={messages.slice(0, known)} isNew={false} />
         </Fold>
       )}
       <MessageList label="Messages" messages={isDifference ? messages.slice(known) : messages} isNew={isDifference} />
-      <p>
+      <p className="flex flex-wrap gap-2">
         <CopyButton text={JSON.stringify(request, null, 2)} label="Copy the whole request as JSON" />
+        <CopyButton text={toCurl(request)} label="Copy it as curl" />
       </p>
     </div>
   );
@@ -92,17 +101,22 @@ function MessageList({ label, messages, isNew }: MessageListProps): ReactElement
 
 function Fold({
   title,
+  size,
   isNew = false,
   children,
 }: {
   title: string;
+  size?: string;
   isNew?: boolean;
   children: ReactNode;
 }): ReactElement {
   return (
     <details className="rounded border border-line">
-      <summary className="min-h-7 truncate px-2 py-1 font-medium">
-        {withVisibleControls(title)} {isNew && <New />}
+      <summary className="min-h-7 px-2 py-1 font-medium">
+        <span className="inline-flex w-[calc(100%-1.5rem)] items-baseline gap-2 align-bottom">
+          <span className="truncate">{withVisibleControls(title)}</span> {isNew && <New />}
+          <span className="ml-auto shrink-0 text-sm font-normal text-quiet">{size}</span>
+        </span>
       </summary>
       <div className="p-2 pt-0">{children}</div>
     </details>
@@ -120,6 +134,7 @@ function MessageView({ message, isNew }: { message: ModelMessage; isNew: boolean
     <li className={`flex flex-col gap-1 border-l-2 pl-2 ${isNew ? 'border-accent' : 'border-line'}`}>
       <p className="text-xs font-medium text-quiet">
         {role} {isNew && <New />}
+        <span className="float-right font-normal">{tokensInWords(content)}</span>
       </p>
       {parts.map(({ label, body }, index) => (
         <div key={index} className="flex flex-col gap-0.5">

@@ -6,19 +6,21 @@ import { type ReactElement, type ReactNode, useState } from 'react';
 import { useIsMachine } from '../../data/definitions.ts';
 import { attemptsOf } from '../../data/runs.ts';
 import { gatewayStatus } from '../../data/status.ts';
-import { costInWords, workerName } from '../../parts/run/call-words.ts';
+import { workerName } from '../../parts/run/call-words.ts';
 import { StatusMark } from '../../parts/run/status-mark.tsx';
 import { defaultOf, statusInWords } from '../../parts/run/stop-sentence.ts';
+import { ExactTime } from '../../parts/run/timeline/exact-time.tsx';
 import { addUsage, tokensInWords, usageTitle } from '../../parts/run/usage-words.ts';
 import { useMay } from '../../parts/session/session.tsx';
 import { Button, buttonClass } from '../../parts/ui/button.tsx';
 import { Dialog } from '../../parts/ui/dialog.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { headingClass, wholeHeaderClass } from '../../parts/ui/page.tsx';
 import { duration, useNow } from '../../parts/ui/time.tsx';
+import { Cost } from '../../parts/usage/cost.tsx';
 import { CaseButton } from './case-dialog.tsx';
 import { ComparePicker } from './compare-picker.tsx';
 import { contextOf } from './context-of.ts';
-import { ExactTime } from './exact-time.tsx';
 import { ForkLines } from './fork-lines.tsx';
 import { askedInWords, taskInWords } from './task-words.ts';
 
@@ -35,9 +37,9 @@ interface RunHeaderProps {
 /** The words of the task, its state and the reason, who asked, when, how long, and what it cost. */
 export function RunHeader({ run, story, agent, config, steps, cancel, children }: RunHeaderProps): ReactElement {
   return (
-    <header className="flex flex-col gap-1 border-b border-line bg-surface px-4 py-3">
+    <header className={`flex flex-col gap-1 ${wholeHeaderClass}`}>
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
-        <h1 dir="auto" className="line-clamp-3 min-w-0 flex-1 basis-64 text-xl font-semibold break-words">
+        <h1 dir="auto" className={`line-clamp-3 min-w-0 flex-1 basis-64 break-words ${headingClass}`}>
           {withVisibleControls(taskInWords(story))}
         </h1>
         <span className="flex flex-wrap gap-2">
@@ -82,7 +84,7 @@ function Status({ run, agent, config, steps }: Omit<RunHeaderProps, 'cancel' | '
             to="/agents/$id"
             params={{ id: run.agentId }}
             search={{ tab: 'config' }}
-            className="font-mono text-xs text-accent underline"
+            className="font-mono text-xs link"
           >
             {setting}
           </Link>{' '}
@@ -105,7 +107,7 @@ function Trigger({ run, story, agent }: Pick<RunHeaderProps, 'run' | 'story' | '
     <p className="flex min-w-0 flex-wrap items-center gap-x-2">
       <span>
         <bdi>{withVisibleControls(askedInWords(story))}</bdi> asked{' '}
-        <Link to="/agents/$id" params={{ id: run.agentId }} search={{}} className="text-accent hover:underline">
+        <Link to="/agents/$id" params={{ id: run.agentId }} search={{}} className="link">
           <bdi>{agent?.name ?? 'a deleted agent'}</bdi>
         </Link>
       </span>
@@ -115,12 +117,12 @@ function Trigger({ run, story, agent }: Pick<RunHeaderProps, 'run' | 'story' | '
         {story.truncated !== true && runs.length > 1 && `, ${place} of ${runs.length} of this task`}
       </span>
       {spaceId !== undefined && (
-        <Link to="/spaces/$id" params={{ id: spaceId }} search={{}} className="text-sm text-accent hover:underline">
+        <Link to="/spaces/$id" params={{ id: spaceId }} search={{}} className="text-sm link">
           open the space
         </Link>
       )}
       {callId !== undefined && (
-        <Link to="/calls/$id" params={{ id: callId }} className="text-sm text-accent hover:underline">
+        <Link to="/calls/$id" params={{ id: callId }} className="text-sm link">
           open the call
         </Link>
       )}
@@ -157,7 +159,11 @@ function Figures({ run, story, agent }: Pick<RunHeaderProps, 'run' | 'story' | '
         <Lasted story={story} />
       </li>
       {usage !== undefined && <li title={usageTitle(usage)}>{tokensInWords(usage)} tokens</li>}
-      {cost !== undefined && <li>cost {costInWords(cost)}</li>}
+      {cost !== undefined && (
+        <li>
+          cost <Cost of={cost} />
+        </li>
+      )}
       {model !== undefined && (
         <li>
           <bdi>{model}</bdi>
@@ -225,7 +231,7 @@ function Attempts({ run }: { run: Run }): ReactElement | null {
             {attempt}
           </span>
         ) : (
-          <Link key={id} to="/runs/$id" params={{ id }} search={{}} className="text-accent underline">
+          <Link key={id} to="/runs/$id" params={{ id }} search={{}} className="link">
             <span className="sr-only">Attempt </span>
             {attempt}
           </Link>

@@ -8,7 +8,11 @@ import { type ReactElement, useMemo, useRef } from 'react';
 import { agentOfRun, neighbourOf } from '../../data/runs.ts';
 import { useKeys } from '../../parts/keyboard/keys.tsx';
 import { callNumbers } from '../../parts/run/call-words.ts';
+import { ForkWaits } from '../../parts/run/fork-waits.tsx';
 import { statusInWords } from '../../parts/run/stop-sentence.ts';
+import type { RunState } from '../../parts/run/timeline/run-state.ts';
+import { TimelineView } from '../../parts/run/timeline/timeline-view.tsx';
+import { type Task, useTask } from '../../parts/run/use-task.ts';
 import { useReportConnection } from '../../parts/session/connection.tsx';
 import { Button } from '../../parts/ui/button.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
@@ -17,7 +21,6 @@ import { useNow } from '../../parts/ui/time.tsx';
 import { AnswerView, answerOf } from './answer-view.tsx';
 import { CallPanel, StepPanel } from './call-panel.tsx';
 import { FailedRun } from './failed-run.tsx';
-import { ForkWaits } from './fork-waits.tsx';
 import { momentsOf, timelineAt } from './moments.ts';
 import { ReplayBar } from './replay-bar.tsx';
 import { filterRows, toOnly } from './row-filter.ts';
@@ -26,9 +29,7 @@ import { RunPlan } from './run-plan.tsx';
 import { SeenView } from './seen-view.tsx';
 import { taskInWords } from './task-words.ts';
 import { TimelineControls } from './timeline-controls.tsx';
-import { TimelineView } from './timeline-view.tsx';
-import { type RunState, useRunState } from './use-run-state.ts';
-import { type Task, useTask } from './use-task.ts';
+import { useRunState } from './use-run-state.ts';
 
 /** A run, call by call: what happened, in which order, with which results, and why it ended. */
 export function RunPage(): ReactElement {
@@ -45,7 +46,7 @@ export function RunPage(): ReactElement {
       <Page title="Run">
         {error !== undefined && (
           <ErrorNote error={error} title="This run cannot be shown.">
-            <Link to="/runs" search={{}} className="text-accent underline">
+            <Link to="/runs" search={{}} className="link">
               All runs
             </Link>
           </ErrorNote>

@@ -6,9 +6,9 @@ import { agentSession } from '../../data/agents.ts';
 import { EVERY_MS } from '../../data/every.ts';
 import { PlanSteps } from '../../parts/plan/plan-list.tsx';
 import { progressInWords, toPlan } from '../../parts/plan/to-plan.ts';
+import { firstLineOf } from '../../parts/run/timeline/line-words.ts';
 import { useMay } from '../../parts/session/session.tsx';
 import { contextOf } from './context-of.ts';
-import { firstLineOf } from './line-words.ts';
 
 /** The plan that the agent keeps in its session. Only its current state is stored, which later runs may have changed. */
 export function RunPlan({ run, config }: { run: Run; config: AgentConfig | undefined }): ReactElement | null {
@@ -22,7 +22,7 @@ export function RunPlan({ run, config }: { run: Run; config: AgentConfig | undef
   const plan = slices === undefined ? undefined : toPlan(slices);
   if (plan === undefined) return null;
   return (
-    <details aria-label="Plan" className="border-b border-line bg-surface px-4 py-2">
+    <details aria-label="Plan" className="border-b border-line bg-surface px-4 wide:px-6 py-2">
       <summary className="text-sm">
         <span className="font-medium">Plan as it is now:</span>{' '}
         <span dir="auto">{withVisibleControls(firstLineOf(plan.objective))}</span>{' '}

@@ -1,9 +1,9 @@
 import type { Run } from '@lastcall/client';
 import type { TimelineRow } from '@lastcall/client/timeline';
 import type { ReactElement } from 'react';
+import type { RunState } from '../../parts/run/timeline/run-state.ts';
 import { RequestTab } from './request-tab.tsx';
 import { choiceClass, StateLink } from './state-link.tsx';
-import type { RunState } from './use-run-state.ts';
 
 interface SeenViewProps {
   readonly state: RunState;
@@ -19,7 +19,7 @@ export function SeenView({ state, run, rows }: SeenViewProps): ReactElement {
   if (step === undefined) return <p className="p-4 text-quiet">The model has not been asked yet.</p>;
   return (
     <section aria-label="As the model saw it" className="flex min-h-0 flex-1 flex-col">
-      <nav aria-label="Step" className="flex gap-1 overflow-x-auto border-b border-line bg-surface px-3 py-1">
+      <nav aria-label="Step" className="flex gap-1 overflow-x-auto border-b border-line bg-surface px-4 wide:px-6 py-1">
         {steps.map((one) => (
           <StateLink
             key={one}
@@ -32,8 +32,8 @@ export function SeenView({ state, run, rows }: SeenViewProps): ReactElement {
           </StateLink>
         ))}
       </nav>
-      <div className="min-h-0 flex-1 overflow-y-auto p-4">
-        <div className="mx-auto max-w-4xl">
+      <div className="min-h-0 flex-1 overflow-y-auto px-4 py-4 wide:px-6">
+        <div className="max-w-4xl">
           <RequestTab key={step} run={run} step={step} isOfMachine={isOfMachine} />
         </div>
       </div>

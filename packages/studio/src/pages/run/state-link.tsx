@@ -1,5 +1,6 @@
-import type { MouseEvent, ReactElement, ReactNode } from 'react';
-import type { RunChange, RunState } from './use-run-state.ts';
+import type { ReactElement, ReactNode } from 'react';
+import type { RunChange, RunState } from '../../parts/run/timeline/run-state.ts';
+import { followInPage } from '../../parts/ui/follow-in-page.ts';
 
 interface StateLinkProps {
   readonly state: RunState;
@@ -32,13 +33,6 @@ export function StateLink({
   );
 }
 
-/** With a modifier the browser opens the link elsewhere, as people expect. */
-export function followInPage(event: MouseEvent, follow: () => void): void {
-  if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey || event.button !== 0) return;
-  event.preventDefault();
-  follow();
-}
-
 /** The class of a link in a group of choices; the chosen one is raised. */
 export const choiceClass =
-  'inline-flex min-h-7 items-center gap-1 rounded px-2 text-sm whitespace-nowrap text-quiet hover:bg-raised hover:text-text aria-[current=true]:bg-accent-soft aria-[current=true]:font-medium aria-[current=true]:text-text pointer-coarse:min-h-11';
+  'inline-flex min-h-7 items-center gap-1 rounded px-2 text-sm whitespace-nowrap text-quiet hover:bg-raised hover:text-text aria-[current=true]:bg-selected aria-[current=true]:font-medium aria-[current=true]:text-text pointer-coarse:min-h-11';

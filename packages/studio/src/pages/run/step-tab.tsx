@@ -1,9 +1,9 @@
 import type { StepRow } from '@lastcall/client/timeline';
 import type { ReactElement } from 'react';
-import { costInWords } from '../../parts/run/call-words.ts';
 import { usageTitle } from '../../parts/run/usage-words.ts';
 import { Markdown } from '../../parts/text/markdown.tsx';
 import { Fact, Facts } from '../../parts/ui/facts.tsx';
+import { Cost } from '../../parts/usage/cost.tsx';
 
 /** The text of the model's reply in a step, and its cost. */
 export function StepTab({ row }: { row: StepRow }): ReactElement {
@@ -18,7 +18,11 @@ export function StepTab({ row }: { row: StepRow }): ReactElement {
           </Fact>
         )}
         <Fact name="Tokens">{usageTitle(usage)}</Fact>
-        {cost !== undefined && <Fact name="Cost">{costInWords(cost)}</Fact>}
+        {cost !== undefined && (
+          <Fact name="Cost">
+            <Cost of={cost} />
+          </Fact>
+        )}
         <Fact name="Asked for">
           {calls} {calls === 1 ? 'call' : 'calls'}
         </Fact>

@@ -1,8 +1,8 @@
 import type { RunEntry } from '@lastcall/client';
 import type { ReactElement } from 'react';
-import { costInWords } from '../../parts/run/call-words.ts';
 import { tokensInWords } from '../../parts/run/usage-words.ts';
 import { SafeText } from '../../parts/text/safe-text.tsx';
+import { Cost } from '../../parts/usage/cost.tsx';
 
 type SubAgentTurn = NonNullable<RunEntry['subAgents']>[number];
 
@@ -13,7 +13,11 @@ export function SubAgentNote({ turn }: { turn: SubAgentTurn }): ReactElement {
     <section aria-label="Sub-agent" className="flex flex-col gap-1 border-l border-line pl-3">
       <p className="text-quiet">
         Sub-agent: {steps.length} {steps.length === 1 ? 'step' : 'steps'}, {tokensInWords(usage)} tokens
-        {cost !== undefined && `, cost ${costInWords(cost)}`}
+        {cost !== undefined && (
+          <>
+            , cost <Cost of={cost} />
+          </>
+        )}
       </p>
       <ol className="flex flex-col gap-1">
         {steps.map(({ step, text, model, calls }) => (

@@ -2,9 +2,9 @@ import type { TimelineRow } from '@lastcall/client/timeline';
 import { Search } from 'lucide-react';
 import { type ReactElement, useEffect, useRef } from 'react';
 import { useKeys } from '../../parts/keyboard/keys.tsx';
+import type { RunState } from '../../parts/run/timeline/run-state.ts';
 import { countsOf, ONLY, type Only } from './row-filter.ts';
 import { choiceClass, StateLink } from './state-link.tsx';
-import type { RunState } from './use-run-state.ts';
 
 interface ControlsProps {
   readonly state: RunState;
@@ -18,7 +18,7 @@ interface ControlsProps {
 /** Chooses which part of the run is shown. */
 export function TimelineControls({ state, rows, only, isSeen, hasAnswer }: ControlsProps): ReactElement {
   return (
-    <div className="flex items-center gap-x-4 gap-y-1 overflow-x-auto border-b border-line bg-surface px-3 py-1.5 wide:flex-wrap">
+    <div className="flex items-center gap-x-4 gap-y-1 overflow-x-auto border-b border-line bg-surface px-4 wide:px-6 py-1.5 wide:flex-wrap">
       <nav aria-label="View" className="flex gap-1">
         <StateLink
           state={state}
@@ -66,7 +66,7 @@ function Filters({ state, rows, only }: Omit<ControlsProps, 'isSeen' | 'hasAnswe
       <label className="ml-auto inline-flex min-h-7 shrink-0 items-center gap-1.5 text-sm whitespace-nowrap text-quiet">
         <input
           type="checkbox"
-          className="accent-accent"
+          className="accent-text"
           checked={state.search.fold !== 'no'}
           onChange={({ target }) => state.set({ fold: target.checked ? undefined : 'no' }, { replace: true })}
         />

@@ -1,17 +1,7 @@
 import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router';
 import { useCallback } from 'react';
 import type { RunSearch } from '../../data/search.ts';
-
-/** A change of the address. `undefined` removes a parameter. */
-export type RunChange = { readonly [N in keyof RunSearch]?: RunSearch[N] | undefined };
-
-export interface RunState {
-  readonly id: string;
-  readonly search: RunSearch;
-  /** `replace`: without a new entry in the browser's history. `runId`: another run of the task. */
-  set(change: RunChange, options?: { replace?: boolean; runId?: string }): void;
-  hrefOf(change: RunChange): string;
-}
+import type { RunChange, RunState } from '../../parts/run/timeline/run-state.ts';
 
 /** The page of a run keeps its state in the address: a link shows the same to other users. */
 export function useRunState(): RunState {

@@ -32,7 +32,7 @@ export function RunsFilters(): ReactElement {
       <Choice label="Since" value={search.since} onChange={(since) => set({ since })} options={PERIODS} />
       <ToolField value={search.tool ?? ''} onChange={(tool) => set({ tool })} />
       {isFiltered && (
-        <Link to="/runs" search={{}} className="text-sm text-accent underline">
+        <Link to="/runs" search={{}} className="text-sm link">
           Show all
         </Link>
       )}
@@ -56,7 +56,7 @@ function Choice({ label, value = '', options, onChange }: ChoiceProps): ReactEle
       aria-label={label}
       value={value in options ? value : ''}
       onChange={({ target }) => onChange(target.value)}
-      className={`${fieldClass} max-w-36 ${value in options ? 'border-accent text-text' : 'text-quiet'}`}
+      className={`${fieldClass} max-w-36 ${value in options ? 'border-text font-medium text-text' : 'text-quiet'}`}
     >
       <option value="">{label}: any</option>
       {Object.entries(options).map(([name, word]) => (

@@ -9,8 +9,9 @@ import { tokensInWords } from '../../parts/run/usage-words.ts';
 import { Button } from '../../parts/ui/button.tsx';
 import { EmptyState } from '../../parts/ui/empty-state.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { ListHead } from '../../parts/ui/list-head.tsx';
 import { OUTCOMES } from '../../parts/ui/outcome.tsx';
-import { useTitle } from '../../parts/ui/page.tsx';
+import { headerClass, headingClass, useTitle } from '../../parts/ui/page.tsx';
 import { duration, Time, useNow } from '../../parts/ui/time.tsx';
 import { mergeRuns } from './merge-runs.ts';
 import { CALL_STATUSES, toRunsFilter } from './runs-filter.ts';
@@ -23,11 +24,16 @@ export function RunsPage(): ReactElement {
   const search = useSearch({ from: '/runs' });
   return (
     <div className="flex h-full min-h-0 flex-col">
-      <header className="flex flex-col gap-2 border-b border-line bg-surface px-4 py-3">
-        <h1 className="text-xl font-semibold">Runs</h1>
-        <RunsFilters />
+      <header className={headerClass}>
+        <div className="column flex flex-col gap-3">
+          <h1 className={headingClass}>Runs</h1>
+          <RunsFilters />
+        </div>
       </header>
-      <div ref={scroller} className="min-h-0 flex-1 overflow-y-auto">
+      <div
+        ref={scroller}
+        className="min-h-0 flex-1 overflow-y-auto px-4 py-4 wide:[scrollbar-gutter:stable] wide:px-6 wide:py-6"
+      >
         <RunList key={JSON.stringify(search)} scroller={scroller} />
       </div>
     </div>
@@ -50,7 +56,7 @@ function RunList({ scroller }: { scroller: React.RefObject<HTMLDivElement | null
   const cursor = useRunCursor(runs);
   if (all.error !== null)
     return (
-      <div className="p-4">
+      <div className="column">
         <ErrorNote error={all.error} title="The runs could not be read." retry={() => void all.refetch()} />
       </div>
     );
@@ -64,13 +70,16 @@ function RunList({ scroller }: { scroller: React.RefObject<HTMLDivElement | null
           </Button>
         </p>
       )}
-      <ol aria-label="Runs" className="flex flex-col">
-        {runs.map((run) => (
-          <RunRow key={run.id} run={run} hasCursor={cursor === run.id} />
-        ))}
-      </ol>
+      <div className="column overflow-hidden rounded-card border border-line bg-surface">
+        <ListHead columns={['What woke the agent', 'Its calls', 'How it stands', 'Started, took']} grid={GRID} />
+        <ol aria-label="Runs" className="flex flex-col">
+          {runs.map((run) => (
+            <RunRow key={run.id} run={run} hasCursor={cursor === run.id} />
+          ))}
+        </ol>
+      </div>
       {all.hasNextPage && (
-        <p className="flex justify-center p-4">
+        <p className="flex justify-center pt-4">
           <Button disabled={all.isFetchingNextPage} onClick={() => void all.fetchNextPage()}>
             {all.isFetchingNextPage ? 'Loading older runs' : 'Show older runs'}
           </Button>
@@ -80,19 +89,21 @@ function RunList({ scroller }: { scroller: React.RefObject<HTMLDivElement | null
   );
 }
 
+const GRID = 'gap-x-4 wide:grid-cols-[minmax(0,6fr)_minmax(0,3.5fr)_minmax(0,3.5fr)_8.5rem]';
+
 function RunRow({ run, hasCursor }: { run: Run; hasCursor: boolean }): ReactElement {
   const link = useRef<HTMLAnchorElement>(null);
   useEffect(() => {
     if (hasCursor) link.current?.focus();
   }, [hasCursor]);
   return (
-    <li className="appear border-b border-line bg-surface">
+    <li className="appear border-b border-line last:border-b-0">
       <Link
         ref={link}
         to="/runs/$id"
         params={{ id: run.id }}
         search={{}}
-        className="grid min-h-9 grid-cols-[minmax(0,1fr)_auto] items-center gap-x-4 gap-y-0.5 px-4 py-1.5 -outline-offset-2 hover:bg-raised wide:grid-cols-[minmax(0,5fr)_minmax(0,3.5fr)_minmax(0,4.5fr)_8.5rem]"
+        className={`grid min-h-9 grid-cols-[minmax(0,1fr)_auto] items-center gap-y-0.5 px-4 py-2 -outline-offset-2 hover:bg-raised ${GRID}`}
       >
         <span className="col-start-1 row-start-1 flex min-w-0 flex-col wide:col-auto wide:row-auto">
           <RunTrigger run={run} />
@@ -125,11 +136,11 @@ function Lasting({ since }: { since: number }): ReactElement {
 function NoRuns({ isFiltered }: { isFiltered: boolean }): ReactElement {
   if (isFiltered)
     return (
-      <div className="p-4">
+      <div className="column">
         <EmptyState title="No run matches.">
           <p>
             Choose less, or{' '}
-            <Link to="/runs" search={{}} className="text-accent underline">
+            <Link to="/runs" search={{}} className="link">
               show all runs
             </Link>
             .
@@ -138,14 +149,14 @@ function NoRuns({ isFiltered }: { isFiltered: boolean }): ReactElement {
       </div>
     );
   return (
-    <div className="p-4">
+    <div className="column">
       <EmptyState title="No runs yet.">
         <p>
           A message in a space, an answer to a call, a plan that is due, an event of a service: each wakes an agent, and
           what it does then is one run.
         </p>
         <p>
-          <Link to="/spaces" className="text-accent underline">
+          <Link to="/spaces" className="link">
             Send a message in a space
           </Link>
           , and its run appears here.

@@ -22,7 +22,7 @@ export function FoundText({ result }: { result: SearchResult }): ReactElement {
         <span dir="auto" className="block break-words whitespace-pre-line">
           {result.snippet.map(({ text, isMatch }, index) =>
             isMatch ? (
-              <mark key={index} className="bg-accent-soft font-medium text-text">
+              <mark key={index} className="bg-selected font-medium text-text">
                 {withVisibleControls(text)}
               </mark>
             ) : (

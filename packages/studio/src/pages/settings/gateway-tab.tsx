@@ -58,7 +58,7 @@ function Problems({ status: { problems } }: { status: Status }): ReactElement | 
     );
   return (
     <section aria-label="Set up wrong" className="flex flex-col gap-2 rounded-card border border-line bg-wait-soft p-4">
-      <h2 className="text-lg font-semibold">To fix</h2>
+      <h2 className="text-xl font-semibold">To fix</h2>
       <ul className="flex flex-col gap-2">
         {problems.map((problem) => (
           <li key={problem} className="flex gap-2">
@@ -73,7 +73,7 @@ function Problems({ status: { problems } }: { status: Status }): ReactElement | 
 
 function Counts({ status: { counts } }: { status: Status }): ReactElement | null {
   if (counts === undefined) return null;
-  const link = 'text-accent underline';
+  const link = 'link';
   return (
     <Fact name="Now">
       <span className="flex flex-wrap gap-x-4">

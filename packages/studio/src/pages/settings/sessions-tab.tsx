@@ -32,7 +32,7 @@ function Sessions(): ReactElement {
         {sessions.map((session) => (
           <GrantRow key={session.id} grant={session}>
             {session.id === mine.id ? (
-              <span className="text-xs font-medium text-accent">this browser</span>
+              <span className="text-xs font-medium text-text">this browser</span>
             ) : (
               <Button kind="danger" onClick={() => setEnded(session)}>
                 Revoke<span className="sr-only"> the session of {grantName(session)}</span>

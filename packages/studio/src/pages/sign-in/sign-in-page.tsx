@@ -94,7 +94,7 @@ function Refused({ error }: { error: unknown }): ReactElement {
 function Note({ title, children }: { title: string; children: ReactNode }): ReactElement {
   return (
     <div role="status" className="flex gap-2 rounded border border-line bg-raised p-3">
-      <Info size={16} aria-hidden className="mt-0.5 shrink-0 text-accent" />
+      <Info size={16} aria-hidden className="mt-0.5 shrink-0 text-quiet" />
       <div className="flex flex-col gap-1">
         <p className="font-medium">{title}</p>
         <p className="text-quiet">{children}</p>

@@ -1,6 +1,8 @@
 import { type UsedSpace, withVisibleControls } from '@lastcall/client/react';
+import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
+import { client } from '../../data/client.ts';
 import { useMay } from '../../parts/session/session.tsx';
 import { nameOf } from './name-of.ts';
 
@@ -16,9 +18,31 @@ export function Activity({ used }: { used: Pick<UsedSpace, 'active' | 'activeRun
             <bdi>{withVisibleControls(nameOf(members, entityId))}</bdi> is at work
           </span>
           <RunOf runId={activeRuns[entityId]} />
+          <Stop runId={activeRuns[entityId]} name={nameOf(members, entityId)} />
         </span>
       ))}
     </p>
+  );
+}
+
+/** Cancels the run, for those who may. */
+function Stop({ runId, name }: { runId: string | undefined; name: string }): ReactElement | null {
+  const mayCancel = useMay('write');
+  const { mutate, isPending, isSuccess, error } = useMutation({ mutationFn: (id: string) => client.runs.cancel(id) });
+  if (runId === undefined || !mayCancel) return null;
+  return (
+    <>
+      <button
+        type="button"
+        disabled={isPending || isSuccess}
+        onClick={() => mutate(runId)}
+        className="inline-flex min-h-6 items-center link"
+      >
+        {isSuccess ? 'stopping' : 'Stop'}
+        <span className="sr-only"> {withVisibleControls(name)}</span>
+      </button>
+      {error !== null && <span className="text-bad">It could not be stopped: {error.message}</span>}
+    </>
   );
 }
 
@@ -27,7 +51,7 @@ export function RunOf({ runId }: { runId: string | undefined }): ReactElement | 
   const mayRead = useMay('read');
   if (runId === undefined || !mayRead) return null;
   return (
-    <Link to="/runs/$id" params={{ id: runId }} className="inline-flex min-h-6 items-center text-accent underline">
+    <Link to="/runs/$id" params={{ id: runId }} className="inline-flex min-h-6 items-center link">
       run
     </Link>
   );

@@ -16,9 +16,9 @@ import { useIsOffline } from '../../parts/session/connection.tsx';
 import { useSession } from '../../parts/session/session.tsx';
 import { Button } from '../../parts/ui/button.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
-import { fieldClass } from '../../parts/ui/field.tsx';
 import { type Attempt, keepDraft, nextAttempt, readDraft } from './draft.ts';
 import { Failures } from './failures.tsx';
+import { Suggestions } from './suggestions.tsx';
 import type { UsedHeard } from './use-heard.ts';
 
 interface ComposerProps {
@@ -31,9 +31,10 @@ export function Composer({ used, onSay }: ComposerProps): ReactElement {
   const { entity } = useSession().session;
   const isMember = used.members.some(({ entityId }) => entityId === entity?.id);
   return (
-    <div className="border-t border-line bg-surface px-4 py-3">
-      <div className="mx-auto flex max-w-4xl flex-col gap-2">
+    <div className="beside-scroll-bar shrink-0 border-t border-line bg-surface px-4 py-3 wide:px-6">
+      <div className="column-talk flex flex-col gap-2">
         <Failures used={used} />
+        {isMember && <Suggestions used={used} onSay={onSay} />}
         {isMember ? <WriteTo used={used} onSay={onSay} /> : <MayNotWrite isPerson={entity !== undefined} />}
       </div>
     </div>
@@ -100,7 +101,7 @@ function WriteTo({ used: { space }, onSay }: ComposerProps): ReactElement {
           A message can have {MOST_FILES} files. Remove some of them.
         </p>
       )}
-      <div className="flex items-end gap-2">
+      <div className="flex items-end gap-1 rounded-card border border-quiet bg-surface p-1 focus-within:outline-2 focus-within:outline-offset-2 focus-within:outline-accent">
         <ChooseFiles uploads={uploads} isDisabled={isSending || isOffline} />
         <textarea
           ref={field}
@@ -114,7 +115,7 @@ function WriteTo({ used: { space }, onSay }: ComposerProps): ReactElement {
           onKeyDown={onKeyDown}
           onPaste={onPaste}
           onDrop={onDrop}
-          className={`${fieldClass} field-sizing-content max-h-48 min-h-9 resize-none py-2`}
+          className="field-sizing-content max-h-48 min-h-9 min-w-0 flex-1 resize-none bg-transparent px-1 py-2 outline-none placeholder:text-quiet"
         />
         <Button
           kind="primary"

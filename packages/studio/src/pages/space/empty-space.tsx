@@ -19,8 +19,8 @@ export function EmptySpace({ space, members, onSay }: EmptySpaceProps): ReactEle
   const agents = members.filter(({ kind }) => kind === 'agent').map(({ displayName }) => displayName);
   const sentences = suggestionsOf(space);
   return (
-    <div className="min-h-0 flex-1 overflow-y-auto p-4">
-      <div className="mx-auto max-w-2xl">
+    <div className="min-h-0 flex-1 overflow-y-auto px-4 py-4 wide:[scrollbar-gutter:stable] wide:px-6 wide:py-6">
+      <div className="column-talk">
         <EmptyState title="No messages here yet.">
           <p>{whatHappens(agents.map(withVisibleControls))}</p>
           {sentences.length > 0 && (
@@ -50,7 +50,7 @@ function whatHappens(agents: readonly string[]): string {
 }
 
 /** The suggestions from the space's configuration. */
-function suggestionsOf({ metadata }: Pick<Space, 'metadata'>): readonly string[] {
+export function suggestionsOf({ metadata }: Pick<Space, 'metadata'>): readonly string[] {
   const { suggestions } = metadata;
   return Array.isArray(suggestions) ? suggestions.filter((one) => typeof one === 'string').slice(0, 5) : [];
 }

@@ -1,15 +1,14 @@
 import type { Member } from '@lastcall/client';
 import { type UsedSpace, withVisibleControls } from '@lastcall/client/react';
-import { Bot, Plug, User, X } from 'lucide-react';
+import { X } from 'lucide-react';
 import type { ReactElement } from 'react';
 import { client } from '../../data/client.ts';
 import { spaceList } from '../../data/spaces.ts';
 import { EraseButton } from '../../parts/erasure/erase-button.tsx';
+import { Avatar } from '../../parts/ui/avatar.tsx';
 import { Button } from '../../parts/ui/button.tsx';
 import { RunOf } from './activity.tsx';
 import { AddMember, RemoveMember } from './manage-members.tsx';
-
-const ICONS = { human: User, agent: Bot, service: Plug } as const;
 
 /** Beside the messages; on a narrow screen in their place. */
 export function MembersPanel({ used, onClose }: { used: UsedSpace; onClose: () => void }): ReactElement {
@@ -54,11 +53,10 @@ function EraseSpace({ space }: { space: NonNullable<UsedSpace['space']> }): Reac
 }
 
 function MemberRow({ member, used }: { member: Member; used: UsedSpace }): ReactElement {
-  const Icon = ICONS[member.kind];
   const isActive = used.active.includes(member.entityId);
   return (
-    <li className="flex min-h-9 items-center gap-2">
-      <Icon size={16} aria-hidden className="shrink-0 text-quiet" />
+    <li className="flex min-h-11 items-center gap-2">
+      <Avatar name={member.displayName} kind={member.kind} />
       <span className="min-w-0 flex-1 truncate">
         <bdi>{withVisibleControls(member.displayName)}</bdi>
         <span className="sr-only">, {member.kind === 'human' ? 'a person' : `an ${member.kind}`}</span>

@@ -44,7 +44,7 @@ export function MessageList({ used, at, heardBy }: MessageListProps): ReactEleme
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard.
         tabIndex={0}
         // Otherwise the list would ignore clicks while it scrolls, which it does all the time while an agent writes.
-        className="h-full overflow-y-auto overscroll-contain [overflow-anchor:none] *:pointer-events-auto!"
+        className="h-full overflow-y-auto overscroll-contain wide:[scrollbar-gutter:stable] [overflow-anchor:none] *:pointer-events-auto!"
         ref={stick.scroller}
         {...stick.inputs}
       >

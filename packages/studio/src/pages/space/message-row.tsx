@@ -3,6 +3,7 @@ import { type SpaceItem, type TextItem, ToolCard, withVisibleControls } from '@l
 import { memo, type ReactElement } from 'react';
 import { Attachments } from '../../parts/files/attachments.tsx';
 import { Markdown } from '../../parts/text/markdown.tsx';
+import { Avatar } from '../../parts/ui/avatar.tsx';
 import { Time } from '../../parts/ui/time.tsx';
 import { nameOf } from './name-of.ts';
 import { nodeOf } from './rows.ts';
@@ -28,21 +29,28 @@ export const MessageRow = memo(function MessageRow(props: MessageRowProps): Reac
   // Clients choose the metadata of people's messages.
   const node = kind === 'agent' ? nodeOf(item) : undefined;
   return (
-    <div className={`px-4 ${isFirst ? 'pt-3' : 'pt-0.5'} ${isLast ? 'pb-5' : 'pb-1'}`}>
+    <div className={`px-4 wide:px-6 ${isFirst ? 'pt-4' : 'pt-1'} ${isLast ? 'pb-6' : 'pb-1'}`}>
       {day !== undefined && <Day day={day} />}
       <article
         aria-label={node === undefined ? name : `${name}, ${withVisibleControls(node)}`}
         data-seq={item.message?.seq}
-        className={`mx-auto flex max-w-4xl flex-col gap-x-4 rounded wide:flex-row ${isMarked ? 'bg-accent-soft outline-4 outline-accent-soft' : ''}`}
+        className={`column-talk grid grid-cols-[auto_minmax(0,1fr)] items-center gap-x-3 gap-y-1 rounded wide:grid-cols-[2rem_minmax(0,1fr)] ${isMarked ? 'bg-selected outline-4 outline-selected' : ''}`}
       >
-        <div className="flex shrink-0 items-baseline justify-between gap-2 wide:w-32 wide:flex-col wide:items-end wide:justify-start wide:gap-0">
-          {isFirst && <Sender name={name} kind={kind} />}
-          {isFirst && node !== undefined && (
-            <p className="mr-auto max-w-full truncate text-xs text-quiet wide:mr-0">{withVisibleControls(node)}</p>
-          )}
-          {isFirst && item.message !== undefined && <Time at={item.message.createdAt} />}
-        </div>
-        <div className="min-w-0 flex-1">
+        {isFirst && (
+          <>
+            <span className="flex wide:row-span-2 wide:self-start">
+              <Avatar name={name} kind={kind} />
+            </span>
+            <div className="flex min-w-0 items-baseline gap-2">
+              <p className="truncate font-semibold">
+                <bdi>{name}</bdi>
+              </p>
+              {node !== undefined && <p className="truncate text-xs text-quiet">{withVisibleControls(node)}</p>}
+              {item.message !== undefined && <Time at={item.message.createdAt} />}
+            </div>
+          </>
+        )}
+        <div className="col-span-2 min-w-0 wide:col-span-1 wide:col-start-2">
           {item.kind === 'text' ? <Text item={item} /> : <ToolCard item={item} />}
           {isResponse(item) && <p className="pt-0.5 text-xs text-quiet">This is the response.</p>}
           {heard !== undefined && <p className="appear pt-0.5 text-xs text-quiet">{heard}</p>}
@@ -51,14 +59,6 @@ export const MessageRow = memo(function MessageRow(props: MessageRowProps): Reac
     </div>
   );
 });
-
-function Sender({ name, kind }: { name: string; kind: Member['kind'] | undefined }): ReactElement {
-  return (
-    <p className={`max-w-full truncate font-medium ${kind === 'human' ? '' : 'text-accent'}`}>
-      <bdi>{name}</bdi>
-    </p>
-  );
-}
 
 /** True for the card of a call whose output is the response of the run. */
 function isResponse({ kind, message }: SpaceItem): boolean {
@@ -78,7 +78,7 @@ function Text({ item }: { item: TextItem }): ReactElement {
 
 function Day({ day }: { day: string }): ReactElement {
   return (
-    <p className="mx-auto flex max-w-4xl items-center gap-3 pt-2 pb-3 text-xs text-quiet">
+    <p className="column-talk flex items-center gap-3 pt-2 pb-3 text-xs text-quiet">
       <span aria-hidden className="h-px flex-1 bg-line" />
       {day}
       <span aria-hidden className="h-px flex-1 bg-line" />

@@ -1,35 +1,45 @@
-import type { Space } from '@lastcall/client';
+import type { Member, Space } from '@lastcall/client';
 import { withVisibleControls } from '@lastcall/client/react';
-import { Users } from 'lucide-react';
 import type { ReactElement, ReactNode } from 'react';
+import { Avatar } from '../../parts/ui/avatar.tsx';
 import { Button } from '../../parts/ui/button.tsx';
+import { headerClass, headingClass } from '../../parts/ui/page.tsx';
 
 interface SpaceHeaderProps {
   readonly space: Space;
   readonly activity: ReactNode;
-  readonly memberCount: number;
+  readonly members: readonly Member[];
   readonly hasMembers: boolean;
   readonly onMembers: () => void;
 }
 
-export function SpaceHeader({ space, activity, memberCount, hasMembers, onMembers }: SpaceHeaderProps): ReactElement {
+export function SpaceHeader({ space, activity, members, hasMembers, onMembers }: SpaceHeaderProps): ReactElement {
   return (
-    <header className="flex min-h-12 flex-wrap items-center gap-x-4 gap-y-1 border-b border-line bg-surface px-4 py-2">
-      <div className="mr-auto min-w-0">
-        <h1 className="truncate text-lg font-semibold">
-          <bdi>{withVisibleControls(space.name)}</bdi>
-        </h1>
-        {space.description !== '' && (
-          <p className="hidden truncate text-xs text-quiet wide:block">
-            <bdi>{withVisibleControls(space.description)}</bdi>
-          </p>
-        )}
+    <header className={headerClass}>
+      <div className="column-talk flex flex-wrap items-center gap-x-4 gap-y-1">
+        <div className="min-w-0 flex-1 basis-40">
+          <h1 className={`truncate ${headingClass}`}>
+            <bdi>{withVisibleControls(space.name)}</bdi>
+          </h1>
+          {space.description !== '' && (
+            <p className="hidden truncate text-sm text-quiet wide:block">
+              <bdi>{withVisibleControls(space.description)}</bdi>
+            </p>
+          )}
+        </div>
+        {activity}
+        <Button kind="ghost" aria-expanded={hasMembers} onClick={onMembers}>
+          <span aria-hidden className="flex -space-x-1">
+            {members.slice(0, MOST_AVATARS).map(({ entityId, displayName, kind }) => (
+              <Avatar key={entityId} size="small" name={displayName} kind={kind} />
+            ))}
+          </span>
+          {members.length}
+          <span className="sr-only"> members</span>
+        </Button>
       </div>
-      {activity}
-      <Button kind="ghost" aria-expanded={hasMembers} onClick={onMembers}>
-        <Users size={16} aria-hidden /> {memberCount}
-        <span className="sr-only"> members</span>
-      </Button>
     </header>
   );
 }
+
+const MOST_AVATARS = 4;

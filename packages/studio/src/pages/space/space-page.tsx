@@ -43,7 +43,7 @@ function OpenSpace({ id }: { id: string }): ReactElement {
         <SpaceHeader
           space={space}
           activity={<Activity used={used} />}
-          memberCount={members.length}
+          members={members}
           hasMembers={hasMembers}
           onMembers={() => showMembers(!hasMembers)}
         />

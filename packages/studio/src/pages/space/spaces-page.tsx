@@ -2,11 +2,12 @@ import type { Space } from '@lastcall/client';
 import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { MessagesSquare } from 'lucide-react';
 import type { ReactElement } from 'react';
 import { spaceList } from '../../data/spaces.ts';
+import { Avatar } from '../../parts/ui/avatar.tsx';
 import { EmptyState } from '../../parts/ui/empty-state.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
+import { ListHead } from '../../parts/ui/list-head.tsx';
 import { Page } from '../../parts/ui/page.tsx';
 import { NewSpace } from './new-space.tsx';
 
@@ -17,11 +18,14 @@ export function SpacesPage(): ReactElement {
       {error !== null && <ErrorNote error={error} title="The spaces were not loaded." retry={() => void refetch()} />}
       {data?.length === 0 && <NoSpaces />}
       {data !== undefined && data.length > 0 && (
-        <ul className="flex flex-col overflow-hidden rounded-card border border-line bg-surface">
-          {data.map((space) => (
-            <SpaceRow key={space.id} space={space} />
-          ))}
-        </ul>
+        <div className="overflow-hidden rounded-card border border-line bg-surface">
+          <ListHead columns={['Space', 'News']} grid="grid-cols-[1fr_auto]" />
+          <ul className="flex flex-col">
+            {data.map((space) => (
+              <SpaceRow key={space.id} space={space} />
+            ))}
+          </ul>
+        </div>
       )}
     </Page>
   );
@@ -35,7 +39,7 @@ function SpaceRow({ space }: { space: Space }): ReactElement {
         params={{ id: space.id }}
         className="flex min-h-12 items-center gap-3 px-4 py-2 hover:bg-raised"
       >
-        <MessagesSquare size={16} aria-hidden className="shrink-0 text-quiet" />
+        <Avatar name={space.name} kind="human" />
         <span className="flex min-w-0 flex-1 flex-col">
           <bdi className="truncate font-medium">{withVisibleControls(space.name)}</bdi>
           <bdi className="truncate text-sm text-quiet">{withVisibleControls(space.description)}</bdi>
@@ -52,7 +56,7 @@ function News({ space: { unread = 0, waiting = 0 } }: { space: Space }): ReactEl
     <span className="flex shrink-0 items-center gap-2 text-xs">
       {waiting > 0 && <span className="rounded-full bg-wait-soft px-2 py-0.5 text-wait">{waiting} waiting</span>}
       {unread > 0 && (
-        <span className="rounded-full bg-accent-soft px-2 py-0.5 text-accent">{unread < 100 ? unread : '99+'} new</span>
+        <span className="rounded-full bg-raised px-2 py-0.5 text-text">{unread < 100 ? unread : '99+'} new</span>
       )}
     </span>
   );

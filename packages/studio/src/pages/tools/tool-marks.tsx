@@ -6,8 +6,8 @@ import type { ReactElement } from 'react';
 export function ToolMarks({ tool }: { tool: Tool }): ReactElement {
   return (
     <span className="flex flex-wrap gap-x-3 gap-y-1 text-xs text-quiet">
-      {tool.effects === 'external' && <Mark icon={Zap} word="acts outside" className="text-wait" />}
-      {tool.approval && <Mark icon={ShieldCheck} word="needs approval" className="text-wait" />}
+      {tool.effects === 'external' && <Mark icon={Zap} word="acts outside" className="text-text" />}
+      {tool.approval && <Mark icon={ShieldCheck} word="needs approval" className="text-text" />}
       {tool.terminal && <Mark icon={Flag} word="ends the run" />}
       {tool.visible ? <Mark icon={Eye} word="visible" /> : <Mark icon={EyeOff} word="hidden" />}
     </span>

@@ -14,6 +14,7 @@ import { Dialog } from '../../parts/ui/dialog.tsx';
 import { EmptyState } from '../../parts/ui/empty-state.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { fieldClass } from '../../parts/ui/field.tsx';
+import { ListHead } from '../../parts/ui/list-head.tsx';
 import { Page } from '../../parts/ui/page.tsx';
 import { ToolEditor } from './tool-editor.tsx';
 import { SOURCES, ToolMarks } from './tool-marks.tsx';
@@ -113,11 +114,14 @@ function ToolList(): ReactElement | null {
           <p>Change the filter, or choose all sources.</p>
         </EmptyState>
       ) : (
-        <ul ref={list} aria-label="Tools" className="rounded-card border border-line bg-surface">
-          {shown.map((tool) => (
-            <ToolRow key={tool.id} tool={tool} />
-          ))}
-        </ul>
+        <div className="rounded-card border border-line bg-surface">
+          <ListHead columns={['Tool', 'From', 'What it does', 'Used by']} grid={GRID} />
+          <ul ref={list} aria-label="Tools">
+            {shown.map((tool) => (
+              <ToolRow key={tool.id} tool={tool} />
+            ))}
+          </ul>
+        </div>
       )}
     </>
   );
@@ -139,22 +143,21 @@ function NoToolsYet(): ReactElement {
   );
 }
 
+const GRID =
+  'gap-x-4 wide:grid-cols-[minmax(0,1.2fr)_minmax(0,0.8fr)_minmax(0,2.4fr)_minmax(0,0.8fr)] wide:*:last:text-left';
+
 function ToolRow({ tool }: { tool: Tool }): ReactElement {
   return (
-    <li className="grid gap-x-4 gap-y-1 border-b border-line px-4 py-2 last:border-b-0 wide:grid-cols-[minmax(0,1.2fr)_minmax(0,2fr)_minmax(0,1fr)]">
+    <li className={`grid gap-y-1 border-b border-line px-4 py-2.5 last:border-b-0 ${GRID}`}>
       <div className="min-w-0">
-        <Link
-          to="/tools/$id"
-          params={{ id: tool.id }}
-          className="font-mono text-sm font-medium hover:text-accent hover:underline"
-        >
+        <Link to="/tools/$id" params={{ id: tool.id }} className="font-mono text-sm font-medium hover:underline">
           {withVisibleControls(tool.name)}
         </Link>
-        <p className="text-xs text-quiet">
-          {SOURCES[tool.source]}
-          {tool.definition !== undefined && ` ${tool.definition}`}
-        </p>
       </div>
+      <p className="text-sm text-quiet">
+        {SOURCES[tool.source]}
+        {tool.definition !== undefined && ` ${tool.definition}`}
+      </p>
       <div className="flex min-w-0 flex-col gap-1">
         <p className="line-clamp-2 text-sm">{withVisibleControls(tool.description)}</p>
         <ToolMarks tool={tool} />
@@ -171,7 +174,7 @@ export function UsedBy({ tool: { usedBy, source } }: { tool: Tool }): ReactEleme
     <ul className="flex flex-wrap content-start gap-x-2 text-sm">
       {usedBy.map(({ id, name }) => (
         <li key={id}>
-          <Link to="/agents/$id" params={{ id }} className="text-accent underline">
+          <Link to="/agents/$id" params={{ id }} className="link">
             <bdi>{withVisibleControls(name)}</bdi>
           </Link>
         </li>

@@ -64,7 +64,7 @@ function TrialForm({ tool }: { tool: Tool }): ReactElement {
           <Play size={16} aria-hidden /> {trial.isPending ? 'Running …' : 'Run once'}
         </Button>
         {tool.effects === 'external' && (
-          <span className="inline-flex items-center gap-1 text-wait">
+          <span className="inline-flex items-center gap-1 font-medium">
             <TriangleAlert size={16} aria-hidden /> This really acts.
           </span>
         )}

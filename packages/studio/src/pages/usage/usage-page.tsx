@@ -154,7 +154,7 @@ function Row({ item }: { item: UsageItem }): ReactElement {
         {agent === undefined ? (
           name
         ) : (
-          <Link to="/agents/$id" params={{ id: agent }} className="text-accent underline">
+          <Link to="/agents/$id" params={{ id: agent }} className="link">
             {name}
           </Link>
         )}

@@ -57,7 +57,7 @@ export function ToolsField({ tools, onChange, problem }: ToolsFieldProps): React
       {choices.length === 0 && (
         <p className="text-xs text-quiet">
           There are no tools to choose from yet.{' '}
-          <Link to="/tools" className="text-accent underline">
+          <Link to="/tools" className="link">
             Create one
           </Link>
         </p>

@@ -1,4 +1,4 @@
-import type { CardProps } from '@lastcall/client/react';
+import { type CardProps, type ShownInput, useShownInput } from '@lastcall/client/react';
 import { Pencil } from 'lucide-react';
 import { type ReactElement, useState } from 'react';
 import { Button } from '../ui/button.tsx';
@@ -12,7 +12,6 @@ import { GrantForm } from './grant-form.tsx';
 import { Refusal } from './refusal.tsx';
 import { SideBySide } from './side-by-side.tsx';
 import { cardKeys, type UsedCard, useCard } from './use-card.ts';
-import { type ShownInput, useShownInput } from './use-shown-input.ts';
 import { ClosedNote, WholeInput } from './whole-input.tsx';
 
 type Step = 'decide' | 'edit' | 'deny' | 'grant';

@@ -1,7 +1,6 @@
-import type { Card } from '@lastcall/client/react';
+import type { Card, ShownInput } from '@lastcall/client/react';
 import type { ReactElement } from 'react';
 import { SafeText } from '../text/safe-text.tsx';
-import type { ShownInput } from './use-shown-input.ts';
 import { Part, WholeInput } from './whole-input.tsx';
 
 /** What the agent asks: its question as text, and the rest of the input. */
@@ -12,7 +11,7 @@ export function Asked({ call, shown }: { call: Card; shown: ShownInput }): React
   return (
     <div className="flex flex-col gap-2">
       {question !== undefined && (
-        <div className="text-lg">
+        <div className="text-lg font-medium">
           <Part part={question} shown={shown} />
         </div>
       )}

@@ -9,6 +9,7 @@ import { OUTCOMES, OutcomeMark } from '../ui/outcome.tsx';
 import { inWords, writtenSoFar } from './call-shape.ts';
 import { RunLink } from './card-frame.tsx';
 import { Progress } from './progress.tsx';
+import { useSettleClass } from './settle-class.ts';
 import { statusOf } from './status-of.ts';
 
 /** A call that needs no answer: one line, and all of it when it is opened. */
@@ -17,19 +18,20 @@ export function CallLine({ call, state }: CardProps): ReactElement {
   const name = withVisibleControls(call.toolName);
   const status = statusOf({ call, state });
   const panel = useId();
+  const settle = useSettleClass(status);
   return (
     <section
       aria-label={`${name}, ${OUTCOMES[status].word}`}
       data-card={call.callId}
       data-status={state.status}
-      className="relative w-full max-w-xl rounded-card border border-line bg-surface"
+      className={`relative w-full rounded-card border border-line bg-surface ${settle}`}
     >
       <button
         type="button"
         aria-expanded={isOpen}
         aria-controls={panel}
         onClick={() => setOpen(!isOpen)}
-        className="flex min-h-9 w-full flex-wrap items-center gap-x-2 rounded-card px-3 py-1.5 pr-14 text-left pointer-coarse:min-h-11"
+        className="flex min-h-9 w-full flex-wrap items-center gap-x-2 rounded-card px-4 py-2 pr-16 text-left pointer-coarse:min-h-11"
       >
         <OutcomeMark name={status} />
         <span className="font-mono text-xs font-medium">
@@ -40,11 +42,11 @@ export function CallLine({ call, state }: CardProps): ReactElement {
         </span>
         <Gist call={call} state={state} />
       </button>
-      <span className="absolute top-1.5 right-3">
+      <span className="absolute top-2 right-4">
         <RunLink runId={call.runId} callId={call.callId} />
       </span>
-      <Attachments files={imagesIn(call.output)} className="px-3 pb-2" />
-      <div id={panel} hidden={!isOpen} className="flex flex-col gap-2 border-t border-line p-3 text-sm">
+      <Attachments files={imagesIn(call.output)} className="px-4 pb-3" />
+      <div id={panel} hidden={!isOpen} className="flex flex-col gap-2 border-t border-line p-4 text-sm">
         {isOpen && <WholeCall call={call} isError={state.status === 'error'} />}
       </div>
     </section>
@@ -78,7 +80,9 @@ function Gist({ call, state }: Pick<CardProps, 'call' | 'state'>): ReactElement 
       </span>
     );
   if (state.status === 'error') return <Failure callId={call.callId} output={call.output} />;
-  const words = state.status === 'cancelled' ? state.reason || 'it never ran' : inWords(call.output);
+  // Its images are shown below: their addresses tell people nothing.
+  const hasImages = imagesIn(call.output).length > 0;
+  const words = state.status === 'cancelled' ? state.reason || 'it never ran' : hasImages ? '' : inWords(call.output);
   return <span className="min-w-0 basis-full truncate text-sm">{withVisibleControls(words)}</span>;
 }
 

@@ -4,6 +4,7 @@ import type { KeyboardEvent, ReactElement, ReactNode } from 'react';
 import { useMay } from '../session/session.tsx';
 import { OutcomeMark } from '../ui/outcome.tsx';
 import { CardEnd } from './card-end.tsx';
+import { useSettleClass } from './settle-class.ts';
 import { statusOf } from './status-of.ts';
 import { TimeLeft } from './time-left.tsx';
 import type { UsedCard } from './use-card.ts';
@@ -21,6 +22,7 @@ interface CardFrameProps {
 export function CardFrame({ props, card, onKeyDown, keys, children }: CardFrameProps): ReactElement {
   const { call, state } = props;
   const name = withVisibleControls(call.toolName);
+  const settle = useSettleClass(statusOf({ call, state }));
   return (
     <section
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a card that has the focus handles keys.
@@ -30,10 +32,10 @@ export function CardFrame({ props, card, onKeyDown, keys, children }: CardFrameP
       data-card={call.callId}
       data-status={state.status}
       onKeyDown={onKeyDown}
-      className={`flex w-full max-w-xl flex-col overflow-hidden rounded-card border bg-surface ${card.isOpen ? 'border-wait/60 shadow-sm' : 'border-line'}`}
+      className={`flex w-full flex-col overflow-hidden rounded-card border bg-surface ${settle} ${card.isOpen ? 'border-wait/60 shadow-sm' : 'border-line'}`}
     >
       <CardHead props={props} card={card} name={name} />
-      <div className="flex flex-col gap-3 p-3">
+      <div className="flex flex-col gap-3 p-4">
         {children}
         {!card.isOpen && <CardEnd {...props} />}
       </div>
@@ -49,7 +51,7 @@ function CardHead({
 }: Pick<CardFrameProps, 'props' | 'card'> & { name: string }): ReactElement {
   return (
     <header
-      className={`flex flex-wrap items-center gap-x-3 gap-y-1 border-b px-3 py-1.5 text-sm ${card.isOpen ? 'border-wait/30 bg-wait-soft' : 'border-line bg-raised'}`}
+      className={`flex flex-wrap items-center gap-x-3 gap-y-1 border-b px-4 py-2 text-sm ${card.isOpen ? 'border-wait/30 bg-wait-soft' : 'border-line bg-raised'}`}
     >
       <span className="font-mono text-xs font-medium">
         <bdi>{name}</bdi>
@@ -81,7 +83,7 @@ export function RunLink({ runId, callId }: { runId: string | undefined; callId: 
 /** Who may answer, and why answering is not possible at the moment. */
 function CardFoot({ card }: { card: UsedCard }): ReactElement {
   return (
-    <footer className="flex flex-wrap gap-x-2 border-t border-line px-3 py-1.5 text-xs text-quiet">
+    <footer className="flex flex-wrap gap-x-2 border-t border-line px-4 py-2 text-xs text-quiet">
       <span>{card.right.words}</span>
       {!card.isMine && <span>· you may not</span>}
       {card.isOffline && (

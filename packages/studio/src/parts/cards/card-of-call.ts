@@ -1,7 +1,6 @@
 import type { Answer, Message, PendingCall } from '@lastcall/client';
-import type { CardItem } from '@lastcall/client/react';
+import { type CardItem, type CardKind, cardKind } from '@lastcall/client/react';
 import { whoAnswered } from '../run/wait-words.ts';
-import { type CardKind, cardKind } from './call-shape.ts';
 
 /** The call as a card shows it. `card` is the version in its space, which has more details; a call may have none. */
 export function toCardItem(call: PendingCall, card: Message | undefined): CardItem {

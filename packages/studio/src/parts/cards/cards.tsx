@@ -1,8 +1,7 @@
-import type { CardComponents, CardProps } from '@lastcall/client/react';
+import { type CardComponents, type CardKind, type CardProps, cardKind } from '@lastcall/client/react';
 import type { ReactElement } from 'react';
 import { ApproveCard } from './approve-card.tsx';
 import { CallLine } from './call-line.tsx';
-import { type CardKind, cardKind } from './call-shape.ts';
 import { ChooseCard } from './choose-card.tsx';
 import { ConfirmCard } from './confirm-card.tsx';
 import { FormCard } from './form-card.tsx';

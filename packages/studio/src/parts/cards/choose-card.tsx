@@ -1,14 +1,12 @@
-import { type CardProps, withVisibleControls } from '@lastcall/client/react';
+import { type CardProps, choicesOf, type ShownInput, useShownInput, withVisibleControls } from '@lastcall/client/react';
 import { type ReactElement, useState } from 'react';
 import { SelectField } from '../ui/field.tsx';
 import { Asked } from './asked.tsx';
-import { choicesOf } from './call-shape.ts';
 import { CardButton } from './card-button.tsx';
 import { CardFrame } from './card-frame.tsx';
 import { FormCard } from './form-card.tsx';
 import { Refusal } from './refusal.tsx';
 import { type UsedCard, useCard } from './use-card.ts';
-import { type ShownInput, useShownInput } from './use-shown-input.ts';
 import { ClosedNote } from './whole-input.tsx';
 
 type Choices = NonNullable<ReturnType<typeof choicesOf>>;

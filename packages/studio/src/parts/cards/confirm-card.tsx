@@ -1,14 +1,12 @@
-import type { CardProps } from '@lastcall/client/react';
+import { type CardProps, useShownInput, yesAndNo } from '@lastcall/client/react';
 import type { ReactElement } from 'react';
 import { ApproveCard } from './approve-card.tsx';
 import { Asked } from './asked.tsx';
-import { yesAndNo } from './call-shape.ts';
 import { buttonsClass, CardButton } from './card-button.tsx';
 import { CardFrame } from './card-frame.tsx';
 import { FormCard } from './form-card.tsx';
 import { Refusal } from './refusal.tsx';
 import { cardKeys, useCard } from './use-card.ts';
-import { useShownInput } from './use-shown-input.ts';
 import { ClosedNote } from './whole-input.tsx';
 
 /** Yes or no. If a tool of this name expects another result, the fitting card is shown instead. */

@@ -1,4 +1,4 @@
-import type { CardProps } from '@lastcall/client/react';
+import { type CardProps, useShownInput } from '@lastcall/client/react';
 import { type FormEvent, type ReactElement, useEffect } from 'react';
 import { SchemaForm } from '../form/schema-form.tsx';
 import { useSchemaForm } from '../form/use-schema-form.ts';
@@ -8,7 +8,6 @@ import { buttonsClass, CardButton } from './card-button.tsx';
 import { CardFrame } from './card-frame.tsx';
 import { Refusal } from './refusal.tsx';
 import { useCard } from './use-card.ts';
-import { useShownInput } from './use-shown-input.ts';
 import { ClosedNote } from './whole-input.tsx';
 
 /**

@@ -1,13 +1,12 @@
 import type { GrantCondition, GrantRequest } from '@lastcall/client';
-import { type Card, withVisibleControls } from '@lastcall/client/react';
+import { type Card, type ShownInput, withVisibleControls } from '@lastcall/client/react';
 import { type FormEvent, type ReactElement, useState } from 'react';
 import { useMay } from '../session/session.tsx';
 import { Button } from '../ui/button.tsx';
 import { inWords } from './call-shape.ts';
 import { buttonsClass, CardButton } from './card-button.tsx';
-import { isFields } from './input-parts.ts';
+import { isFields } from './is-fields.ts';
 import type { UsedCard } from './use-card.ts';
-import type { ShownInput } from './use-shown-input.ts';
 import { ClosedNote } from './whole-input.tsx';
 
 type Length = GrantRequest['for'];

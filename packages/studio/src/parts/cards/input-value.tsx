@@ -1,6 +1,9 @@
 import { withVisibleControls } from '@lastcall/client/react';
 import type { ReactElement } from 'react';
-import { isFields, MAX_DEPTH } from './input-parts.ts';
+import { isFields } from './is-fields.ts';
+
+/** Values nested deeper than this are shown as JSON. */
+const MAX_DEPTH = 6;
 
 /** A whole value of an input: texts with their line breaks, lists with all their items, fields by name. */
 export function InputValue({ value, depth = 0 }: { value: unknown; depth?: number }): ReactElement {
@@ -20,7 +23,7 @@ function Text({ text }: { text: string }): ReactElement {
 
 /** Shows values other than text as JSON, so that `false` and the text "false" differ. */
 function Plain({ text }: { text: string }): ReactElement {
-  return <div className="font-mono text-xs leading-5 whitespace-pre-wrap">{withVisibleControls(text)}</div>;
+  return <div className="font-mono text-[0.93em] whitespace-pre-wrap">{withVisibleControls(text)}</div>;
 }
 
 function Fields({ fields, depth }: { fields: Readonly<Record<string, unknown>>; depth: number }): ReactElement {

@@ -1,21 +1,20 @@
-import { withVisibleControls } from '@lastcall/client/react';
+import { type InputPart, type ShownInput, withVisibleControls } from '@lastcall/client/react';
 import { type ReactElement, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import { Button } from '../ui/button.tsx';
-import { type InputPart, isFields } from './input-parts.ts';
 import { InputValue } from './input-value.tsx';
-import type { ShownInput } from './use-shown-input.ts';
+import { isFields } from './is-fields.ts';
 
 /** Every field of an input by its label. Long fields are closed until the user opens them; nothing is truncated. */
 export function WholeInput({ shown }: { shown: ShownInput }): ReactElement {
   if (shown.parts.length === 0) return <p className="text-quiet">without any input</p>;
   return (
-    <dl aria-label="Input" className="flex flex-col gap-2 rounded bg-raised p-2">
+    <dl aria-label="Input" className="flex flex-col divide-y divide-line rounded border border-line">
       {shown.parts.map((part) => (
-        <div key={part.path} className="flex min-w-0 flex-col gap-0.5">
-          <dt className="text-xs text-quiet">
+        <div key={part.path} className={`grid min-w-0 gap-x-4 gap-y-0.5 px-3 py-2 ${part.isLong ? '' : SHORT}`}>
+          <dt className="text-sm text-quiet">
             <Label part={part} />
           </dt>
-          <dd className="min-w-0">
+          <dd className={`min-w-0 ${part.isLong ? '' : 'text-lg font-medium'}`}>
             <Part part={part} shown={shown} />
           </dd>
         </div>
@@ -23,6 +22,9 @@ export function WholeInput({ shown }: { shown: ShownInput }): ReactElement {
     </dl>
   );
 }
+
+/** A short value stands beside its label. */
+const SHORT = 'wide:grid-cols-[12rem_minmax(0,1fr)] wide:items-baseline';
 
 function Label({ part: { label, name, description } }: { part: InputPart }): ReactElement {
   return (

@@ -81,11 +81,6 @@ function total(changes: readonly Change[]): number {
   return changes.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** Prices have no currency: it is the one in which they were configured. */
-export function costInWords(cost: number): string {
-  return cost.toLocaleString(undefined, { maximumSignificantDigits: 3 });
-}
-
 /** A worker's name without its unique part: `host:pid`. */
 export function workerName(owner: string | undefined): string {
   if (owner === undefined) return 'a worker';

@@ -27,14 +27,14 @@ export function RunName({ run }: { run: Run }): ReactElement {
   );
 }
 
-/** The state of a run or why it ended, with its icon. */
+/** The state of a run, with its icon. Why it ended is said only if it did not simply complete: most runs do. */
 export function RunStatus({ run }: { run: Run }): ReactElement {
   const { text } = statusInWords(run);
   return (
     <>
       <StatusMark run={run} />
       <span dir="auto" className="truncate" title={text}>
-        {withVisibleControls(text)}
+        {withVisibleControls(text.startsWith('completed') ? 'completed' : text)}
       </span>
     </>
   );

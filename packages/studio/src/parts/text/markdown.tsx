@@ -74,7 +74,7 @@ function Block({ token, depth }: { token: Token; depth: number }): ReactNode {
       return <CodeBlock text={token.text} />;
     case 'blockquote':
       return (
-        <blockquote className="flex flex-col gap-2 border-l-2 border-line pl-3 text-quiet">
+        <blockquote dir="auto" className="flex flex-col gap-2 border-s-2 border-line ps-3 text-quiet">
           {blocksOf(token.tokens ?? [], depth + 1)}
         </blockquote>
       );
@@ -90,7 +90,7 @@ function Block({ token, depth }: { token: Token; depth: number }): ReactNode {
 }
 
 /** By level. Deeper ones are as large as the text. */
-const HEADING: Readonly<Record<number, string>> = { 1: 'text-xl', 2: 'text-lg' };
+const HEADING: Readonly<Record<number, string>> = { 1: 'text-xl', 2: 'text-lg', 3: 'text-lg' };
 
 function CodeBlock({ text }: { text: string }): ReactElement {
   return (
@@ -107,9 +107,14 @@ function List({ list, depth }: { list: Tokens.List; depth: number }): ReactEleme
       <div className="inline-flex max-w-full flex-col gap-1 align-top">{blocksOf(item.tokens, depth + 1)}</div>
     </li>
   ));
-  if (!list.ordered) return <ul className="list-disc pl-5">{items}</ul>;
+  if (!list.ordered)
+    return (
+      <ul dir="auto" className="list-disc ps-5">
+        {items}
+      </ul>
+    );
   return (
-    <ol start={typeof list.start === 'number' ? list.start : 1} className="list-decimal pl-5">
+    <ol dir="auto" start={typeof list.start === 'number' ? list.start : 1} className="list-decimal ps-5">
       {items}
     </ol>
   );
@@ -118,7 +123,7 @@ function List({ list, depth }: { list: Tokens.List; depth: number }): ReactEleme
 function Table({ table, depth }: { table: Tokens.Table; depth: number }): ReactElement {
   return (
     <div className="overflow-x-auto">
-      <table className="border-collapse text-sm">
+      <table dir="auto" className="border-collapse text-sm">
         <thead>
           <tr>
             {table.header.map((cell, index) => (
@@ -183,7 +188,7 @@ function SafeLink({ href, children }: { href: string; children: ReactNode }): Re
   const host = target.protocol === 'mailto:' ? target.pathname : target.host;
   return (
     <>
-      <a href={target.href} target="_blank" rel="noopener noreferrer nofollow" className="text-accent underline">
+      <a href={target.href} target="_blank" rel="noopener noreferrer nofollow" className="link">
         {children}
       </a>
       {children === host ? null : <span className="text-xs text-quiet"> ({host})</span>}

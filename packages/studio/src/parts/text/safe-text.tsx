@@ -40,7 +40,7 @@ function useCut(text: string): { shown: string; more: ReactElement | null } {
   const [isWhole, setWhole] = useState(false);
   if (isWhole || text.length <= SHOWN_CHARACTERS) return { shown: text, more: null };
   const more = (
-    <button type="button" className="ml-1 font-sans text-accent underline" onClick={() => setWhole(true)}>
+    <button type="button" className="ml-1 font-sans link" onClick={() => setWhole(true)}>
       … show all {text.length.toLocaleString()} characters
     </button>
   );

@@ -20,8 +20,8 @@ const BASE =
   'inline-flex min-h-8 items-center justify-center gap-1.5 rounded px-3 py-1 text-base font-medium whitespace-nowrap disabled:opacity-55 pointer-coarse:min-h-11';
 
 const LOOK: Readonly<Record<ButtonKind, string>> = {
-  primary: 'bg-accent text-on-accent hover:opacity-90',
+  primary: 'bg-text text-surface hover:opacity-85 disabled:bg-selected disabled:text-quiet disabled:opacity-100',
   plain: 'border border-line bg-surface text-text hover:bg-raised',
-  danger: 'border border-line bg-surface text-bad hover:bg-bad-soft',
+  danger: 'border border-line bg-surface text-text hover:border-bad hover:bg-bad-soft hover:text-bad',
   ghost: 'text-quiet hover:bg-raised hover:text-text',
 };

@@ -25,7 +25,7 @@ export function Dialog({ title, onClose, children }: DialogProps): ReactElement 
       className="w-full max-w-xl rounded-card border border-line bg-surface p-4 shadow-lg"
     >
       <div className="mb-3 flex items-center justify-between gap-2">
-        <h2 id={heading} className="text-lg font-semibold">
+        <h2 id={heading} className="text-xl font-semibold">
           {title}
         </h2>
         <Button kind="ghost" aria-label="Close" onClick={() => dialog.current?.close()}>

@@ -4,7 +4,7 @@ import type { ReactElement, ReactNode } from 'react';
 export function EmptyState({ title, children }: { title: string; children?: ReactNode }): ReactElement {
   return (
     <div className="flex flex-col items-start gap-3 rounded-card border border-dashed border-line p-6">
-      <p className="text-lg font-medium">{title}</p>
+      <p className="text-xl font-semibold">{title}</p>
       <div className="flex max-w-prose flex-col gap-3 text-quiet">{children}</div>
     </div>
   );

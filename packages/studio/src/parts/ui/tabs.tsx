@@ -11,4 +11,4 @@ export function Tabs({ label, children }: { label: string; children: ReactNode }
 
 /** The class of a link in `Tabs`. TanStack's `Link` sets `aria-current` on the active one. */
 export const tabClass =
-  'border-b-2 border-transparent px-2 py-2 whitespace-nowrap text-quiet hover:text-text aria-[current=page]:border-accent aria-[current=page]:font-medium aria-[current=page]:text-text';
+  'border-b-2 border-transparent px-2 py-2 whitespace-nowrap text-quiet hover:text-text aria-[current=page]:border-text aria-[current=page]:font-medium aria-[current=page]:text-text';

@@ -120,21 +120,24 @@ export interface ThreadRow {
   epoch: number;
   /** The latest session snapshot and the entry it was taken after. */
   state: Json | null;
-  /** 1: a conversation that continues a run from one of its steps: see `ForkRow`. */
+  /** 1: a conversation that continues a run from one of its steps, or a draft: see `ForkRow`. */
   is_fork: Generated<number>;
 }
 
-/** A conversation that continues a run from one of its steps. It has the id of the thread. */
+/**
+ * A conversation that continues a run from one of its steps, or a draft: a conversation with an agent whose configuration is not saved. It
+ * has the id of the thread.
+ */
 export interface ForkRow {
   thread_id: string;
   /** Its first run. */
   run_id: string;
-  /** The run that it was forked from, and the thread of that run. */
+  /** The run that it was forked from, and the thread of that run. Of a draft: the run whose message it answers again, or empty. */
   origin_run_id: string;
   origin_thread_id: string;
   /** What that thread is. The fork of an agent's run presents the agent's spaces, goals, memories and plans as they were. */
   origin_kind: 'agent' | 'context';
-  /** The first step that is not copied. */
+  /** The first step that is not copied. 0: a draft. */
   at_step: number;
   /** The number of the last row that was copied. */
   base_seq: number;
@@ -143,7 +146,7 @@ export interface ForkRow {
   /** The mode of the original, if its agent has modes. */
   mode: string | null;
   config_version: number;
-  /** The configuration of the original, with the changes. */
+  /** The configuration of the original, with the changes. Of a draft: the saved configuration, with the changes. */
   config: Json;
   /** What was changed, as it was asked for. */
   changes: Json;

@@ -52,6 +52,10 @@ const memberSchema = z
     displayName: z.string(),
     role: z.string(),
     joinedAt: z.int(),
+    activeRunId: z
+      .string()
+      .optional()
+      .meta({ description: 'The run in which an agent is at work here, as in `agent.active`.' }),
     failure: z
       .strictObject({
         runId: z.string(),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type AgentLimits, DEFAULT_AGENT_LIMITS } from '../../../config/agent-limits.ts';
 import { DEFAULT_PROJECT } from '../../../config/default-project.ts';
+import { DEFAULT_CURRENCY } from '../../../config/prices.ts';
 import { spendLimitsSchema } from '../../../config/spend-limits.ts';
 import { VERSION } from '../../../config/version.ts';
 import { countAll } from '../../../domain/count-all.ts';
@@ -23,6 +24,8 @@ export interface Setup {
   readonly models: () => Promise<readonly ListedModel[]>;
   /** The limits of agents that set none. */
   readonly agentLimits: AgentLimits;
+  /** The currency of the configured prices. Default USD. */
+  readonly currency?: string | undefined;
   /** The definitions that agents may name. */
   readonly definitions: readonly NamedDefinition[];
   /** Whether `POST /api/demo/crash` is served. Default false. */
@@ -57,6 +60,10 @@ const statusSchema = z
       })
       .optional()
       .meta({ description: 'The limits of agents whose own `limits` do not override them.' }),
+    currency: z
+      .string()
+      .optional()
+      .meta({ description: 'The currency of all costs: that of the configured prices.', examples: ['USD'] }),
     definitions: z
       .array(z.strictObject({ name: z.string(), machine: z.boolean() }))
       .optional()
@@ -70,7 +77,7 @@ const statusSchema = z
   .meta({
     id: 'Status',
     description:
-      '`agentLimits`, `definitions`, `counts` and `canCrash` are for keys and sessions that may read. `gatewayId`, `store` and `problems` are for those of all projects, or of the project `default`.',
+      '`agentLimits`, `currency`, `definitions`, `counts` and `canCrash` are for keys and sessions that may read. `gatewayId`, `store` and `problems` are for those of all projects, or of the project `default`.',
   });
 
 const modelSchema = z
@@ -94,10 +101,10 @@ export function statusEndpoints(setup: Setup): readonly Endpoint[] {
         return limitedTo(caller) === undefined ? await countAll(tx.db, viewOf(caller)) : undefined;
       },
       async respond(counts, { caller }) {
-        const { gatewayId, store, agentLimits, definitions, canCrash = false } = setup;
+        const { gatewayId, store, agentLimits, currency = DEFAULT_CURRENCY, definitions, canCrash = false } = setup;
         const told = { version: VERSION, model: toModel(await setup.model()) };
         if (counts === undefined) return Response.json(told);
-        const more = { agentLimits, definitions, counts, ...(canCrash ? { canCrash } : {}) };
+        const more = { agentLimits, currency, definitions, counts, ...(canCrash ? { canCrash } : {}) };
         // Customers do not see how the gateway is set up. Its name contains the name of its machine.
         if (projectOf(viewOf(caller)) !== DEFAULT_PROJECT) return Response.json({ ...told, ...more });
         return Response.json({ ...told, gatewayId, store, problems: await setup.problems(), ...more });

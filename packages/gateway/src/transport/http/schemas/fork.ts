@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { modelSettingsSchema } from '../../../config/model-settings.ts';
+import { agentConfigJson } from './shown-config.ts';
 
 const outcomeSchema = z.union([
   z.strictObject({ result: z.unknown().refine((value) => value !== undefined, { error: 'is missing.' }) }),
@@ -61,3 +62,20 @@ export const forkSchema: z.ZodType = z
     createdAt: z.int(),
   })
   .meta({ id: 'Fork', description: 'A conversation that continues a run from one of its steps.' });
+
+// A machine is no data, and always refused.
+const { machine: _machine, ...draftFields } = agentConfigJson.properties ?? {};
+
+export const draftChangesSchema: z.ZodType = z.looseObject({}).meta({
+  id: 'DraftChanges',
+  description: "Fields of the agent's configuration that are not saved. `null` removes a field.",
+  properties: draftFields,
+});
+
+export const draftSchema: z.ZodType = z
+  .strictObject({
+    changes: draftChangesSchema,
+    after: z.string().optional().meta({ description: 'The run before it in the conversation.' }),
+    again: z.string().optional().meta({ description: 'The run whose message it answers again.' }),
+  })
+  .meta({ id: 'Draft', description: 'How a run of a draft differs from those of the saved agent.' });

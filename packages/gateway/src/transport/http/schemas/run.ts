@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CALL_STATUSES, type CallStatus, COUNTED_STATUSES } from '../../../domain/calls/call-status.ts';
 import { chatAnswerSchema } from '../chat-answer.ts';
 import { changesSchema } from './changes.ts';
-import { forkedFromSchema } from './fork.ts';
+import { draftSchema, forkedFromSchema } from './fork.ts';
 import { messageSchema } from './message.ts';
 import { outcomeSchema } from './outcome.ts';
 import { waitingCallSchema } from './pending-call.ts';
@@ -69,6 +69,7 @@ export const runSchema: z.ZodObject = z
       description: 'What its replies and those of its sub-agents cost, if all prices are configured. Absent in lists.',
     }),
     fork: forkedFromSchema.optional().meta({ description: 'Set for a run of a fork. Absent in lists.' }),
+    draft: draftSchema.optional().meta({ description: 'Set for a run of a draft. Absent in lists.' }),
     cancelRequestedAt: z.int().optional(),
     createdAt: z.int(),
     endedAt: z.int().optional(),

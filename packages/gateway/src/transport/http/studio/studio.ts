@@ -52,6 +52,7 @@ const PAGE_HEADERS: FixedHeaders = {
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
+    "font-src 'self'",
     "img-src 'self'",
     "connect-src 'self'",
     "base-uri 'none'",

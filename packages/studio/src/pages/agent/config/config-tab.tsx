@@ -1,19 +1,19 @@
 import type { Agent } from '@lastcall/client';
 import { withVisibleControls } from '@lastcall/client/react';
 import { useBlocker } from '@tanstack/react-router';
-import { Braces, FileCog, ListTree } from 'lucide-react';
+import { Braces, ListTree } from 'lucide-react';
 import { type ReactElement, useState } from 'react';
 import { NeedsScope } from '../../../parts/session/requires.tsx';
 import { useMay } from '../../../parts/session/session.tsx';
 import { Button } from '../../../parts/ui/button.tsx';
 import { ConfirmDialog } from '../../../parts/ui/confirm-dialog.tsx';
-import { Dialog } from '../../../parts/ui/dialog.tsx';
 import { ErrorNote } from '../../../parts/ui/error-note.tsx';
 import { TextArea } from '../../../parts/ui/field.tsx';
 import { Section } from '../../../parts/ui/page.tsx';
-import { ConfigDiff } from './config-diff.tsx';
 import { ConfigFields } from './config-fields.tsx';
 import { ConflictNote } from './conflict-note.tsx';
+import { FromFile } from './from-file.tsx';
+import { Review } from './review.tsx';
 import { TryTasks } from './try-tasks.tsx';
 import { type ConfigEditor, useConfigEditor } from './use-config-editor.ts';
 import { VersionList } from './version-list.tsx';
@@ -59,18 +59,6 @@ function AskBeforeLeaving({ isChanged }: { isChanged: boolean }): ReactElement |
     >
       <p>Your changes to the configuration are not saved.</p>
     </ConfirmDialog>
-  );
-}
-
-function FromFile(): ReactElement {
-  return (
-    <div className="flex gap-2 rounded border border-line bg-wait-soft p-3">
-      <FileCog size={16} aria-hidden className="mt-0.5 shrink-0 text-wait" />
-      <p>
-        This agent comes from the configuration file. At its next start the gateway resets it to the file: change it
-        there too.
-      </p>
-    </div>
   );
 }
 
@@ -139,29 +127,6 @@ function SaveBar({ editor, agentId }: { editor: ConfigEditor; agentId: string })
         {editor.isChanged ? 'Not saved yet. A change applies from the next run on.' : 'Nothing changed.'}
       </span>
     </div>
-  );
-}
-
-function Review({ editor, onClose }: { editor: ConfigEditor; onClose: () => void }): ReactElement {
-  const [isSaving, setSaving] = useState(false);
-  const { version, config } = editor.base;
-  const save = (): void => {
-    setSaving(true);
-    // Closes whether it was saved or not: refused values are shown at their fields.
-    editor.save().then(onClose, onClose);
-  };
-  return (
-    <Dialog title={`Version ${version} → ${version + 1}`} onClose={onClose}>
-      <div className="flex flex-col gap-3">
-        <ConfigDiff before={config} after={editor.after ?? {}} />
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={onClose}>Keep editing</Button>
-          <Button kind="primary" disabled={isSaving || !editor.isChanged} onClick={save}>
-            {isSaving ? 'Saving …' : `Save v${version + 1}`}
-          </Button>
-        </div>
-      </div>
-    </Dialog>
   );
 }
 

@@ -93,7 +93,7 @@ function Difference({ task, now }: { task: Task; now: TriedTask }): ReactElement
           to="/runs/$id/compare/$other"
           params={{ id: task.runId, other: now.runId }}
           target="_blank"
-          className="text-accent underline"
+          className="link"
         >
           compare the runs
         </Link>

@@ -37,15 +37,18 @@ export interface ConfigEditor {
   discard(): void;
   /** Loads an earlier configuration into the form. */
   load(config: AgentConfig): void;
+  /** Shows what the gateway refused, at its fields. */
+  showProblems(problems: readonly Problem[]): void;
   /** True if the edits can be saved; otherwise the problems are shown at their fields. */
   check(): boolean;
   save(): Promise<void>;
   readonly error: unknown;
 }
 
-export function useConfigEditor(agent: Agent): ConfigEditor {
-  const [base, setBase] = useState<Base>(() => baseOf(agent));
-  const [draft, setDraft] = useState(() => toConfigDraft(agent.config));
+/** `kept`: edits that were made before the page was loaded, and what they began with. */
+export function useConfigEditor(agent: Agent, kept?: { readonly base: Base; readonly config: Config }): ConfigEditor {
+  const [base, setBase] = useState<Base>(() => kept?.base ?? baseOf(agent));
+  const [draft, setDraft] = useState(() => toConfigDraft((kept?.config as AgentConfig | undefined) ?? agent.config));
   const [json, setJson] = useState<string | undefined>();
   const [problems, setProblems] = useState<readonly Problem[]>([]);
   const [error, setError] = useState<unknown>();
@@ -88,6 +91,7 @@ export function useConfigEditor(agent: Agent): ConfigEditor {
     rebase: () => start(theirs, applyChanges(theirs.config, changes)),
     discard: () => start(theirs, theirs.config),
     load: (config) => start(base, config),
+    showProblems: setProblems,
     check() {
       setProblems(unread);
       return unread.length === 0;

@@ -46,7 +46,7 @@ function WaitingCalls({ waiting }: { waiting: readonly MachineWait[] }): ReactEl
     <ul className="flex flex-col gap-1">
       {waiting.map(({ callId, toolName, kind, instanceId, node }) => (
         <li key={callId} className="flex flex-wrap gap-x-3">
-          <Link to="/calls/$id" params={{ id: callId }} className="font-mono text-xs leading-5 text-accent underline">
+          <Link to="/calls/$id" params={{ id: callId }} className="font-mono text-xs leading-5 link">
             {withVisibleControls(toolName)}
           </Link>
           <span>{KINDS[kind]}</span>

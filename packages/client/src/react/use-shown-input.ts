@@ -1,6 +1,6 @@
-import type { Card } from '@lastcall/client/react';
 import { useCallback, useId, useMemo, useState } from 'react';
-import { questionOf } from './call-shape.ts';
+import { questionOf } from './answer-shape.ts';
+import type { Card } from './card.ts';
 import { type InputPart, inputParts, isFields, partOf } from './input-parts.ts';
 
 /** The input of a call, and which parts of it the user has opened. */
@@ -16,7 +16,11 @@ export interface ShownInput {
 }
 
 /** In an approval every text of the input is a field. In a question one of them is the question. */
-export function useShownInput({ input, resultSchema, kind }: Card): ShownInput {
+export function useShownInput({
+  input,
+  resultSchema,
+  kind,
+}: Pick<Card, 'input' | 'kind'> & Partial<Pick<Card, 'resultSchema'>>): ShownInput {
   const { question, parts } = useMemo(
     () => (kind === 'approval' ? { parts: inputParts(input, resultSchema), question: undefined } : askedParts(input)),
     [input, resultSchema, kind],

@@ -1,7 +1,7 @@
 import type { StoryWait } from '@lastcall/client';
 import type { CallStatus, LostAttempt } from '@lastcall/client/timeline';
 import type { CSSProperties, ReactElement } from 'react';
-import { duration } from '../../parts/ui/time.tsx';
+import { duration } from '../../ui/time.tsx';
 import type { Span, TimeScale } from './time-scale.ts';
 
 interface TimeBarProps {
@@ -72,7 +72,7 @@ function placeOf(scale: TimeScale, from: number, to: number | undefined): CSSPro
 /** Above the bars: the start, the folded idle periods, and the duration. */
 export function TimeAxis({ scale, waits }: { scale: TimeScale; waits: readonly StoryWait[] }): ReactElement {
   return (
-    <div className="sticky top-0 z-10 hidden border-b border-line bg-surface px-3 text-xs text-quiet tabular-nums wide:grid wide:grid-cols-[minmax(0,1fr)_minmax(0,36%)] wide:gap-x-2">
+    <div className="sticky top-0 z-10 hidden border-b border-line bg-surface px-4 wide:px-6 text-xs text-quiet tabular-nums wide:grid wide:grid-cols-[minmax(0,1fr)_minmax(0,36%)] wide:gap-x-2">
       <span />
       <span className="relative block h-6 leading-6">
         <span className="absolute left-0">0</span>

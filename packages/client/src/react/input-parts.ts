@@ -1,7 +1,6 @@
-import { pathTo } from '../form/path.ts';
-
 /** A field of an input, as a card shows it. */
 export interface InputPart {
+  /** Tells it from the other fields. */
   readonly path: string;
   /** The title from the tool's schema, else its name. */
   readonly label: string;
@@ -25,7 +24,7 @@ export function inputParts(input: unknown, schema?: unknown): readonly InputPart
     const { title, description } = propertyOf(schema, name);
     const label = typeof title === 'string' && title !== '' ? title : name;
     const about = typeof description === 'string' && description !== '' ? { description } : {};
-    return { ...partOf(label, pathTo('', name), value), ...(label === name ? {} : { name }), ...about };
+    return { ...partOf(label, name, value), ...(label === name ? {} : { name }), ...about };
   });
   const [short, long] = [parts.filter(({ isLong }) => !isLong), parts.filter(({ isLong }) => isLong)];
   return [...withinScreen(short, input), ...long];
@@ -52,7 +51,7 @@ function withinScreen(parts: readonly InputPart[], input: Fields): readonly Inpu
   });
   if (end === -1) return parts;
   const rest = new Set(parts.slice(end).map(({ path }) => path));
-  const value = Object.fromEntries(Object.entries(input).filter(([name]) => rest.has(pathTo('', name))));
+  const value = Object.fromEntries(Object.entries(input).filter(([name]) => rest.has(name)));
   return [...parts.slice(0, end), { path: '…', label: `${rest.size} more fields`, value, isLong: true }];
 }
 

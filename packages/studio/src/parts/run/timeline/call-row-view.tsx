@@ -3,14 +3,14 @@ import { withVisibleControls } from '@lastcall/client/react';
 import { type CallRow, NEVER_RAN } from '@lastcall/client/timeline';
 import { useQuery } from '@tanstack/react-query';
 import { memo, type ReactElement, useEffect, useRef } from 'react';
-import { callDetails } from '../../data/calls.ts';
-import { runOfAnswer } from '../../data/runs.ts';
-import { changesInWords, codeOf, noteOf, originInWords } from '../../parts/run/call-words.ts';
-import { waitInWords } from '../../parts/run/wait-words.ts';
-import { OutcomeMark } from '../../parts/ui/outcome.tsx';
-import { duration } from '../../parts/ui/time.tsx';
+import { callDetails } from '../../../data/calls.ts';
+import { runOfAnswer } from '../../../data/runs.ts';
+import { followInPage } from '../../ui/follow-in-page.ts';
+import { OutcomeMark } from '../../ui/outcome.tsx';
+import { duration } from '../../ui/time.tsx';
+import { changesInWords, codeOf, noteOf, originInWords } from '../call-words.ts';
+import { waitInWords } from '../wait-words.ts';
 import { rowClass } from './row-class.ts';
-import { followInPage } from './state-link.tsx';
 import { TimeBar } from './time-bar.tsx';
 import type { TimeScale } from './time-scale.ts';
 
@@ -38,7 +38,7 @@ export const CallRowView = memo(function CallRowView(props: CallRowProps): React
       href={`/runs/${call.runId}?call=${call.callId}`}
       aria-current={isOpen ? 'true' : undefined}
       onClick={(event) => followInPage(event, () => onOpen(call.callId))}
-      className={`${rowClass} hover:bg-raised aria-[current=true]:bg-accent-soft`}
+      className={`${rowClass} hover:bg-raised aria-[current=true]:bg-selected`}
     >
       <Place call={call} />
       {/* On a narrow screen the tool moves to a separate line if the outcome leaves it no room. */}

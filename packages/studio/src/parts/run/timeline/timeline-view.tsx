@@ -2,13 +2,13 @@ import type { Run, Story } from '@lastcall/client';
 import { NEVER_RAN, type TimelineRow } from '@lastcall/client/timeline';
 import { type ReactElement, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Virtualizer, type VirtualizerHandle } from 'virtua';
-import { useKeys } from '../../parts/keyboard/keys.tsx';
-import { callNumbers } from '../../parts/run/call-words.ts';
+import { useKeys } from '../../keyboard/keys.tsx';
+import { callNumbers } from '../call-words.ts';
 import { CallRowView } from './call-row-view.tsx';
 import { LineRowView, StepRowView } from './line-row-view.tsx';
+import type { RunState } from './run-state.ts';
 import { TimeAxis } from './time-bar.tsx';
 import { type Span, timeScale } from './time-scale.ts';
-import type { RunState } from './use-run-state.ts';
 
 interface TimelineViewProps {
   readonly state: RunState;

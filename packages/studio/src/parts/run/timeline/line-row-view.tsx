@@ -16,15 +16,15 @@ import {
   Undo2,
 } from 'lucide-react';
 import type { ReactElement } from 'react';
-import { originInWords } from '../../parts/run/call-words.ts';
-import { StatusMark } from '../../parts/run/status-mark.tsx';
-import { tokensInWords } from '../../parts/run/usage-words.ts';
-import { waitLineInWords } from '../../parts/run/wait-words.ts';
-import { duration, useNow } from '../../parts/ui/time.tsx';
+import { followInPage } from '../../ui/follow-in-page.ts';
+import { duration, useNow } from '../../ui/time.tsx';
+import { originInWords } from '../call-words.ts';
+import { StatusMark } from '../status-mark.tsx';
+import { tokensInWords } from '../usage-words.ts';
+import { waitLineInWords } from '../wait-words.ts';
 import { ExactTime } from './exact-time.tsx';
 import { firstLineOf, lineInWords } from './line-words.ts';
 import { rowClass } from './row-class.ts';
-import { followInPage } from './state-link.tsx';
 import { TimeBar } from './time-bar.tsx';
 import type { TimeScale } from './time-scale.ts';
 
@@ -43,7 +43,7 @@ export function StepRowView({ row, scale, isOpen, onOpen }: StepRowProps): React
       href={`/runs/${runId}?call=step-${step}`}
       aria-current={isOpen ? 'true' : undefined}
       onClick={(event) => followInPage(event, () => onOpen(`step-${step}`, runId))}
-      className={`${rowClass} border-t border-line bg-ground hover:bg-raised aria-[current=true]:bg-accent-soft`}
+      className={`${rowClass} border-t border-line bg-ground hover:bg-raised aria-[current=true]:bg-selected`}
     >
       <span className="truncate font-semibold wide:col-span-2">
         Step {step}{' '}
@@ -80,7 +80,7 @@ function RunRowView({ row }: { row: Extract<LineRow, { kind: 'run' }> }): ReactE
       to="/runs/$id"
       params={{ id: run.id }}
       search={{}}
-      className="mt-2 flex min-h-8 items-center gap-2 border-t-2 border-line bg-ground px-3 text-sm font-semibold hover:bg-raised"
+      className="mt-2 flex min-h-8 items-center gap-2 border-t-2 border-line bg-ground px-4 wide:px-6 text-sm font-semibold hover:bg-raised"
     >
       <StatusMark run={run} />
       {lineInWords(row, () => '')}
@@ -132,7 +132,7 @@ export function LineRowView({ row, scale, stopped }: LineRowProps): ReactElement
   const words = withVisibleControls(lineInWords(row, stopped));
   const isRule = row.kind === 'takeover';
   return (
-    <div className={`flex min-h-7 items-center gap-2 px-3 py-1 text-sm wide:py-0 ${colour}`}>
+    <div className={`flex min-h-7 items-center gap-2 px-4 wide:px-6 py-1 text-sm wide:py-0 ${colour}`}>
       {isRule && <span aria-hidden className="h-px w-4 bg-current" />}
       <Icon
         size={16}

@@ -1,8 +1,8 @@
 import type { Run } from '@lastcall/client';
 import type { LineRow } from '@lastcall/client/timeline';
-import { originInWords, workerName } from '../../parts/run/call-words.ts';
-import { waitLineInWords } from '../../parts/run/wait-words.ts';
-import { duration } from '../../parts/ui/time.tsx';
+import { duration } from '../../ui/time.tsx';
+import { originInWords, workerName } from '../call-words.ts';
+import { waitLineInWords } from '../wait-words.ts';
 
 /** The text of a timeline line that is neither a step nor a call. `stopped` says why a run ended. */
 export function lineInWords(row: LineRow, stopped: (run: Run) => string): string {

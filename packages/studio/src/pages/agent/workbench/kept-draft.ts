@@ -1,0 +1,32 @@
+type Config = Readonly<Record<string, unknown>>;
+
+/** What is kept of a workbench while the tab of the browser is open: a reload loses nothing. */
+export interface KeptDraft {
+  /** The saved configuration that the edits began with. */
+  readonly base: { readonly version: number; readonly config: Config };
+  readonly config: Config;
+}
+
+// Drafts of messages have the same beginning, with which all are removed when another person signs in.
+const CONFIG = 'lastcall.draft.agent.';
+const RUN = 'lastcall.draft.run.';
+
+export function readKept(agentId: string): KeptDraft | undefined {
+  const text = sessionStorage.getItem(CONFIG + agentId);
+  return text === null ? undefined : (JSON.parse(text) as KeptDraft);
+}
+
+export function keep(agentId: string, draft: KeptDraft | undefined): void {
+  if (draft === undefined) sessionStorage.removeItem(CONFIG + agentId);
+  else sessionStorage.setItem(CONFIG + agentId, JSON.stringify(draft));
+}
+
+/** The newest run of the conversation that was shown last. */
+export function readKeptRun(agentId: string): string | undefined {
+  return sessionStorage.getItem(RUN + agentId) ?? undefined;
+}
+
+export function keepRun(agentId: string, runId: string | undefined): void {
+  if (runId === undefined) sessionStorage.removeItem(RUN + agentId);
+  else sessionStorage.setItem(RUN + agentId, runId);
+}
