@@ -60,7 +60,9 @@ test('[O3] an older transaction that stays open is said, and the deletion can be
     for (const statement of ['begin', 'select pg_current_xact_id()']) await older.query(statement);
     const reclaim = (options?: { readonly waitMs: number }) =>
       reclaimPostgres(database.location, ['planted'], undefined, options);
-    await expect(reclaim({ waitMs: 400 })).rejects.toThrow('A transaction that is older than the deletion is still open');
+    await expect(reclaim({ waitMs: 400 })).rejects.toThrow(
+      'A transaction that is older than the deletion is still open',
+    );
     await older.query('commit');
     // Other tests have transactions on the same server.
     await reclaim();
