@@ -116,7 +116,7 @@ async function runsAfter(db: Kysely<Tables>, run: LinkedRun): Promise<readonly s
     .where('thread_id', '=', threadId)
     .where('turn_id', '=', turnId)
     .where('number', '>', number)
-    // The turn goes on in the next run that is saved. An agent has many later runs, which all begin turns of their own.
+    // The turn goes on in the next run that is saved. An agent has many later runs, which all begin new turns.
     .where('number', '<=', number + MOST_BETWEEN)
     .execute();
   return [...attempts, ...taken, ...sameTurn.map((next) => next.id)];

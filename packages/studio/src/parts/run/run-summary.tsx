@@ -27,7 +27,7 @@ export function RunName({ run }: { run: Run }): ReactElement {
   );
 }
 
-/** The state of a run, with its icon. Why it ended is said only if it did not simply complete: most runs do. */
+/** The state of a run, with its icon. It says why the run ended only if the run did not simply complete: most runs do. */
 export function RunStatus({ run }: { run: Run }): ReactElement {
   const { text } = statusInWords(run);
   return (
