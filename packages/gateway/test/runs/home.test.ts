@@ -53,6 +53,16 @@ describeWorlds(
       expect(days[1]).toMatchObject({ runs: 0, failed: 0, requests: 0, cost: 0 });
       expect(days[1]).not.toHaveProperty('medianMs');
 
+      // Trials of a person are no work of the agent.
+      const fork = (isFork: number) =>
+        world.in((tx) => tx.db.updateTable('threads').set({ is_fork: isFork }).where('id', '=', bot).execute());
+      await fork(1);
+      expect(await home()).toMatchObject({
+        failed: [],
+        days: [{ runs: 0, failed: 0, requests: used?.requests }, {}, {}, {}, {}, {}, {}, {}],
+      });
+      await fork(0);
+
       isBroken = false;
       await world.in((tx) => redrive(tx, { agentId: bot }));
       await world.idle();

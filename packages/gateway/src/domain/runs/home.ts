@@ -6,7 +6,7 @@ import { usageReport } from '../usage/usage-report.ts';
 import { dayOf } from '../usage/usage-row.ts';
 import { type CountedRun, countedRuns, listCountedRuns } from './run-details.ts';
 
-/** What an operator wants to know first. */
+/** What an operator wants to know first. Forks and drafts are trials: their runs do not count, and their cost does. */
 export interface Home {
   /** The runs that are under way, newest first. */
   readonly atWork: readonly CountedRun[];
@@ -56,6 +56,7 @@ async function failedRuns(db: Kysely<Tables>, { view, now }: Scope): Promise<rea
     .innerJoin('threads', 'threads.id', 'runs.thread_id')
     .select('runs.id')
     .where('runs.status', '=', 'failed')
+    .where('threads.is_fork', '=', 0)
     .where('runs.created_at', '>=', now - DAY_MS)
     // The id of a run that takes an answer is older than the run. The bound keeps the search from reading all runs.
     .where('runs.id', '>=', firstIdAt(now - DAYS * DAY_MS))
@@ -101,6 +102,7 @@ async function runFigures(
     .select(['runs.status', 'runs.created_at', 'runs.ended_at'])
     .where('runs.id', '>=', firstIdAt(start))
     .where('runs.id', '<', firstIdAt(start + DAY_MS))
+    .where('threads.is_fork', '=', 0)
     .where(throughAgents(view, 'threads.agent_id'))
     .orderBy('runs.id', 'desc')
     .limit(MOST_A_DAY)
