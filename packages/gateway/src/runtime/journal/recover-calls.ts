@@ -97,9 +97,11 @@ export async function findOpenCards(services: Services, run: ActiveRun): Promise
       ]),
     )
     .execute();
-  // A card that asks for an answer goes on asking, whatever else the run does.
+  // A card that asks for an answer goes on asking, whatever else the run does. Once it is answered, the run that begins with the answer ends it.
   const shown = rows.flatMap(({ id: callId, wait_status, space_id: spaceId }) =>
-    wait_status === 'pending' ? [] : [{ callId, kind: 'tool' as const, spaceId, shownText: '' }],
+    wait_status === null || run.answers[callId] !== undefined
+      ? [{ callId, kind: 'tool' as const, spaceId, shownText: '' }]
+      : [],
   );
   const cards = new Set(rows.map(({ id }) => id));
   if (!run.isTakenOver) return { cards: [...cards], shown, lost: [] };
