@@ -20,7 +20,7 @@ import type { Workbench } from './use-workbench.ts';
 export function TurnView({ turn, children }: { turn: TurnSummary; children?: ReactNode }): ReactElement {
   return (
     <li className="flex min-w-0 flex-col gap-3">
-      <div className="max-w-[85%] self-end rounded-card bg-accent-soft px-3 py-2">
+      <div className="max-w-[85%] self-end rounded-card bg-selected px-3 py-2">
         <span className="sr-only">You: </span>
         <SafeText text={turn.message} />
       </div>

@@ -70,7 +70,7 @@ function Bench({ agent }: { agent: Agent }): ReactElement {
             search={{ ...search, pane: to }}
             activeOptions={{ exact: true }}
             aria-current={to === pane ? 'page' : undefined}
-            className="inline-flex min-h-9 items-center rounded px-3 text-quiet aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-text"
+            className="inline-flex min-h-9 items-center rounded px-3 text-quiet aria-[current=page]:bg-selected aria-[current=page]:font-medium aria-[current=page]:text-text"
           >
             {word}
           </Link>
