@@ -70,7 +70,14 @@ export function simModel(world: Surroundings): LanguageModelV4 {
   };
 }
 
-/** The summary of a long transcript. What is answered need not be known any more. */
+/** The requests that a text says were answered: in a record of what happened, or in a summary of it. */
+function answeredIn(text: string): readonly string[] {
+  const summed = [...text.matchAll(/Answered: ([\w ]*)\./g)].flatMap(([, refs = '']) => refs.split(' '));
+  const sent = [...text.matchAll(/Answer to (\w+)\./g)].map(([, ref = '']) => ref);
+  return [...new Set([...summed, ...sent])].filter((ref) => ref !== '');
+}
+
+/** The summary of a long transcript. A run that failed after an answer is tried again, so the summary says what was answered. */
 async function summarise(
   world: Surroundings,
   { prompt }: LanguageModelV4CallOptions,
@@ -83,7 +90,7 @@ async function summarise(
   if (fault === 'model-fails' || fault === 'model-breaks-off') throw new Error('The provider is overloaded.');
   world.log(`${process?.name} model: a summary of ${prompt.length} messages`);
   return {
-    content: [{ type: 'text', text: 'Requests were answered.' }],
+    content: [{ type: 'text', text: `Answered: ${answeredIn(JSON.stringify(prompt)).join(' ')}.` }],
     finishReason: STOP,
     usage: USAGE,
     warnings: [],
@@ -186,7 +193,7 @@ function answeredDuty(input: unknown): Duty[] {
 }
 
 function nextCalls(request: ModelRequest, { what, ref }: Duty, draw: () => number): NonNullable<Reply['calls']> {
-  if (isAnswered(request, ref)) return [];
+  if (isAnswered(request, ref) || isSummed(request, ref)) return [];
   const answer = { name: 'send_message', input: { text: answerText(ref) } };
   if (what === 'answer' || isAnsweredCard(request, ref)) return [answer];
   const call = { name: what, input: { ref } };
@@ -210,6 +217,11 @@ function isInDoubt({ calls }: ModelRequest, what: string, ref: string): boolean 
 /** A call that was cancelled before it did anything, as far as the model knows, is asked for again. */
 function isCalled({ calls }: ModelRequest, what: string, ref: string): boolean {
   return calls.some((call) => isFor(call, what, ref) && !/^(cancelled|skipped)/i.test(call.result));
+}
+
+/** The summary of what is no longer shown says that it was answered. */
+function isSummed({ said }: ModelRequest, ref: string): boolean {
+  return [...said.matchAll(/Answered: ([\w ]*)\./g)].some(([, refs = '']) => refs.split(' ').includes(ref));
 }
 
 /** The answer comes later, in an inbox. In a machine the call has no result until then. */
