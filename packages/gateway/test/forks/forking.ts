@@ -2,6 +2,7 @@ import { tool } from '@lastcall/core';
 import { z } from 'zod';
 import { callNumber } from '../../src/domain/calls/call-number.ts';
 import type { ForkChanges } from '../../src/domain/forks/fork.ts';
+import { getRunDetails } from '../../src/domain/runs/run-details.ts';
 import { getStepRequest } from '../../src/domain/runs/step-request.ts';
 import { fromJson } from '../../src/ports/store/schema/json.ts';
 import { type StartedFork, startFork } from '../../src/runtime/forks/start-fork.ts';
@@ -75,4 +76,19 @@ function withoutIds(texts: readonly string[]): readonly string[] {
     return ids.get(id) as string;
   };
   return texts.map((text) => text.replace(/[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g, name));
+}
+
+export async function stopOf({ store }: World, runId: string): Promise<unknown> {
+  const run = await getRunDetails(store.db, runId);
+  return { status: run.status, ...run.stop, response: run.response };
+}
+
+export async function waitingIn({ store }: World, contextId: string) {
+  return await store.db
+    .selectFrom('calls')
+    .selectAll()
+    .where('thread_id', '=', contextId)
+    .where('wait_status', '=', 'pending')
+    .orderBy('id')
+    .execute();
 }

@@ -15,26 +15,11 @@ import { chatWith } from '../support/conversations.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import { databases } from '../support/stores.ts';
-import type { World } from '../support/world.ts';
-import { countingTools, endsOf, fork, lastRun, requestsOf } from './forking.ts';
+import { countingTools, endsOf, fork, lastRun, requestsOf, stopOf, waitingIn } from './forking.ts';
 
 const calls = (...inputs: [toolName: string, input: object][]) => ({
   calls: inputs.map(([toolName, input], index) => ({ toolName, input, toolCallId: `${toolName}-${index}` })),
 });
-
-async function stopOf({ store }: World, runId: string): Promise<unknown> {
-  const run = await getRunDetails(store.db, runId);
-  return { status: run.status, ...run.stop, response: run.response };
-}
-
-async function waitingIn({ store }: World, contextId: string) {
-  return await store.db
-    .selectFrom('calls')
-    .selectAll()
-    .where('thread_id', '=', contextId)
-    .where('wait_status', '=', 'pending')
-    .execute();
-}
 
 describeWorlds(
   'forks',

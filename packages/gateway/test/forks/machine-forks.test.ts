@@ -8,7 +8,7 @@ import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import { databases } from '../support/stores.ts';
 import type { World } from '../support/world.ts';
-import { fork, lastRun } from './forking.ts';
+import { fork, lastRun, stopOf, waitingIn } from './forking.ts';
 import {
   type Asked,
   call,
@@ -22,21 +22,6 @@ import {
 } from './machine-desk.ts';
 
 const by = { key: true, keyId: 'key' } as const;
-
-async function stopOf({ store }: World, runId: string): Promise<unknown> {
-  const run = await getRunDetails(store.db, runId);
-  return { status: run.status, ...run.stop, response: run.response };
-}
-
-async function waitingIn({ store }: World, contextId: string) {
-  return await store.db
-    .selectFrom('calls')
-    .selectAll()
-    .where('thread_id', '=', contextId)
-    .where('wait_status', '=', 'pending')
-    .orderBy('id')
-    .execute();
-}
 
 /** The step in which a node was asked for the n-th time. */
 async function stepOf({ store }: World, runId: string, node: string, time = 1): Promise<number> {

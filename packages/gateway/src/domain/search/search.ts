@@ -38,7 +38,11 @@ export interface SearchPage extends Page<SearchResult> {
  * Finds messages, inputs, outputs and errors, newest first. A page may have fewer results than its limit, although there are more: a search ends
  * after a while and says with `next` where it goes on.
  */
-export async function search(tx: Tx, filter: SearchFilter): Promise<SearchPage> {
+export async function search(
+  tx: Tx,
+  filter: SearchFilter,
+  { readingMs = MOST_READING_MS }: { readonly readingMs?: number } = {},
+): Promise<SearchPage> {
   const { db } = tx;
   const { completeTo } = await readState(db);
   const lag = completeTo === undefined ? {} : { indexedTo: completeTo };
@@ -47,7 +51,7 @@ export async function search(tx: Tx, filter: SearchFilter): Promise<SearchPage> 
   const labels = [...(await limitsOf(db, filter)), ...(filter.kind === undefined ? [] : [[kindLabel(filter.kind)]])];
   const before = positionOf(filter.cursor);
   const { entries, searchedTo } = await findInIndex(db, tx.dialect, { terms, labels, before, limit });
-  const { items, readTo } = await toResults(tx, entries, { ...filter, terms });
+  const { items, readTo } = await toResults(tx, entries, { ...filter, terms, readingMs });
   const next = readTo ?? searchedTo;
   return { items, ...(next === undefined ? {} : { next: String(next) }), ...lag };
 }
@@ -89,10 +93,10 @@ interface ReadResults {
 async function toResults(
   tx: Tx,
   entries: readonly IndexEntry[],
-  { terms, ...filter }: SearchFilter & { readonly terms: readonly Term[] },
+  { terms, readingMs, ...filter }: SearchFilter & { readonly terms: readonly Term[]; readonly readingMs: number },
 ): Promise<ReadResults> {
   const sources = await readSources(tx.db, entries, filter);
-  const until = performance.now() + MOST_READING_MS;
+  const until = performance.now() + readingMs;
   const items: SearchResult[] = [];
   for (const [index, { id, kind }] of entries.entries()) {
     const found = sources.get(id);

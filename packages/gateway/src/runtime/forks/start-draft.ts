@@ -19,7 +19,7 @@ import type { Tx } from '../../ports/store/store.ts';
 import { assertActive, callerId } from '../chat/start-turn.ts';
 import type { TurnCaller } from '../chat/turn-request.ts';
 import type { Registry } from '../toolset/registry.ts';
-import { assertRoom, isMachine, type StartedFork } from './start-fork.ts';
+import { assertRoom, definedMachine, type StartedFork } from './start-fork.ts';
 
 export interface DraftRequest {
   readonly caller: TurnCaller;
@@ -51,7 +51,7 @@ export async function startDraft(tx: Tx, registry: Registry, request: DraftReque
   assertActive(agent);
   const merged = withChanges(fromJson<AgentConfig>(agent.config), changes);
   const config = await checkAgentConfig(tx, merged, { offered: request.offered, project: agent.project_id });
-  if (isMachine(registry, config))
+  if (definedMachine(registry, config) !== undefined)
     throw new ApiError('not_forkable', 'The agent is a machine, and drafts of machines cannot be tried yet.');
   const past = await pastOf(tx, agent, input);
   const now = tx.now();

@@ -145,12 +145,8 @@ async function configOf(
 }
 
 /** The machine of the agent, if the run is one of a machine. */
-function machineOf(
-  { definitions = {} }: Registry,
-  { definition: name }: AgentConfig,
-  { thread }: AskedReply,
-): DefinedMachine | undefined {
-  const machine = name === undefined ? undefined : definitionNamed(name, definitions)?.machine;
+function machineOf(registry: Registry, config: AgentConfig, { thread }: AskedReply): DefinedMachine | undefined {
+  const machine = definedMachine(registry, config);
   if (thread !== undefined && machine === undefined)
     throw cannotFork('It is a run of a machine, and the definition of its agent has no machine now.');
   if (thread === undefined && machine !== undefined)
@@ -194,9 +190,12 @@ async function answerWaits(
   }
 }
 
-export function isMachine({ definitions = {} }: Registry, { definition: name }: AgentConfig): boolean {
-  const definition = name === undefined ? undefined : definitionNamed(name, definitions);
-  return definition?.machine !== undefined;
+/** The machine that the agent is, by its definition. */
+export function definedMachine(
+  { definitions = {} }: Registry,
+  { definition: name }: AgentConfig,
+): DefinedMachine | undefined {
+  return name === undefined ? undefined : definitionNamed(name, definitions)?.machine;
 }
 
 export async function assertRoom({ db }: Tx, { id }: Pick<Run, 'id'>): Promise<void> {
