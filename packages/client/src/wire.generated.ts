@@ -1758,6 +1758,8 @@ export type Space = {
   readonly description: string;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly createdAt: number;
+  /** Since when it is archived. Absent if it is not. */
+  readonly archivedAt?: number | undefined;
   /** The `seq` of its newest message. 0: there is none. */
   readonly lastSeq: number;
   /** For a member: messages of others since it last saw the space. At most 100 are counted. */
@@ -1854,6 +1856,11 @@ export type SpaceEvent = {
   readonly at: number;
   readonly entityId: string;
   readonly role: string;
+} | {
+  readonly seq: number;
+  readonly type: "space.changed";
+  readonly at: number;
+  readonly space: Space;
 } | ResetEvent;
 
 /** How much its models may cost, in money by run and day, or in tokens by day. */
@@ -3169,6 +3176,8 @@ export interface Operations {
   'GET /api/spaces': Operation<{
     query: PageQuery & {
       readonly entityId?: string | undefined;
+      /** Whether archived spaces are listed too, or alone. Default `exclude`. */
+      readonly archived?: "exclude" | "include" | "only" | undefined;
     };
     answer: Page<Space>;
   }>;
@@ -3188,6 +3197,15 @@ export interface Operations {
   }>;
   'DELETE /api/spaces/{id}': Operation<{ params: { id: string }; answer: Erasure }>;
   'GET /api/spaces/{id}': Operation<{ params: { id: string }; answer: Space }>;
+  'PATCH /api/spaces/{id}': Operation<{
+    params: { id: string };
+    body: {
+      readonly name?: string | undefined;
+      readonly description?: string | undefined;
+      readonly archived?: boolean | undefined;
+    };
+    answer: Space;
+  }>;
   'DELETE /api/spaces/{id}/members': Operation<{
     params: { id: string };
     query: {
