@@ -12,6 +12,14 @@ export function spaceSearch({ at }: Given): SpaceSearch {
   return typeof at === 'number' ? { at } : {};
 }
 
+export interface SpacesSearch {
+  readonly show?: 'archived';
+}
+
+export function spacesSearch({ show }: Given): SpacesSearch {
+  return show === 'archived' ? { show } : {};
+}
+
 export type InboxShow = 'waiting' | 'answered' | 'expired';
 
 export interface InboxSearch {

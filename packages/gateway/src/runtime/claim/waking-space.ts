@@ -125,10 +125,7 @@ export async function wakeIn(
     .where('left_at', 'is', null);
   // Read after the lock: an archiving that locked the membership first is seen, and one that comes later clears the active space.
   const space = tx.db.selectFrom('spaces').select('archived_at').where('id', '=', spaceId);
-  const [member, found] = await pipeline(
-    forShare(membership, tx.dialect).executeTakeFirst(),
-    space.executeTakeFirst(),
-  );
+  const [member, found] = await pipeline(forShare(membership, tx.dialect).executeTakeFirst(), space.executeTakeFirst());
   if (member === undefined || found?.archived_at !== null) return false;
   await tx.db.updateTable('agents').set({ active_space_id: spaceId }).where('id', '=', agent.id).execute();
   return true;

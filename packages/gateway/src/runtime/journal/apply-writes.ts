@@ -161,7 +161,11 @@ async function openCard(
     call: grantedCard?.(callId),
   });
   if (opened === undefined)
-    endUnendedCall(tx, { callId, kind: 'tool', spaceId }, 'The agent is no longer in the space, or the space is archived.');
+    endUnendedCall(
+      tx,
+      { callId, kind: 'tool', spaceId },
+      'The agent is no longer in the space, or the space is archived.',
+    );
   else if (unseenInput !== '')
     tx.emit({
       stream: spaceStream(spaceId),

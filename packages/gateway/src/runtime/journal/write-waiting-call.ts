@@ -59,5 +59,9 @@ async function askInSpace(
   const asked = (await updateCard(tx, callId, { status, call: shown })) ?? (await openCardIfAllowed(tx, card));
   // The agent was removed from the space, or the space was archived. Operators still see the call.
   if (asked === undefined && rawInput === undefined)
-    endUnendedCall(tx, { callId, kind: 'tool', spaceId }, 'The agent is no longer in the space, or the space is archived.');
+    endUnendedCall(
+      tx,
+      { callId, kind: 'tool', spaceId },
+      'The agent is no longer in the space, or the space is archived.',
+    );
 }

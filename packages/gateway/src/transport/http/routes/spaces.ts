@@ -13,15 +13,7 @@ import { updateSpace } from '../../../domain/spaces/update-space.ts';
 import type { Tx } from '../../../ports/store/store.ts';
 import { type Caller, limitedTo, viewOf } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
-import {
-  attachmentsField,
-  idField,
-  metadataField,
-  numberInQuery,
-  ownIdField,
-  pageFields,
-  pageOf,
-} from '../fields.ts';
+import { attachmentsField, idField, metadataField, numberInQuery, ownIdField, pageFields, pageOf } from '../fields.ts';
 import { actingFor, onBehalf } from '../on-behalf.ts';
 import { erasureSchema } from '../schemas/erasure.ts';
 import { messageSchema } from '../schemas/message.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { metadataField, projectField } from '../fields.ts';
 
-export const spaceSchema = z
+export const spaceSchema: z.ZodType = z
   .strictObject({
     id: z.string(),
     name: z.string(),
