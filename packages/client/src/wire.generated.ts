@@ -1520,6 +1520,12 @@ export type Run = {
   readonly fork?: ForkedFrom | undefined;
   /** Set for a run of a draft. Absent in lists. */
   readonly draft?: Draft | undefined;
+  /** Set for a run of a fork or a draft, in lists too. */
+  readonly trial?: {
+    readonly kind: "fork" | "draft";
+    /** The run that it was forked from, or whose message the draft answers again. */
+    readonly runId?: string | undefined;
+  } | undefined;
   readonly cancelRequestedAt?: number | undefined;
   readonly createdAt: number;
   readonly endedAt?: number | undefined;

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { answer } from '../../src/domain/calls/answer-call.ts';
 import { lastTasks } from '../../src/domain/evaluations/task.ts';
 import { listForks } from '../../src/domain/forks/fork.ts';
+import { listRuns } from '../../src/domain/runs/run.ts';
 import { getRunDetails } from '../../src/domain/runs/run-details.ts';
 import { type DraftRequest, startDraft } from '../../src/runtime/forks/start-draft.ts';
 import type { StartedFork } from '../../src/runtime/forks/start-fork.ts';
@@ -192,6 +193,11 @@ describeWorlds(
       expect((await endsOf(world, whole.runId)).join()).toContain('Paid by hand.');
       expect(ran.pay).toBe(0);
       expect((await listForks(world.store.db, second.runId)).items).toEqual([]);
+      const listed = new Map((await listRuns(world.store.db)).items.map(({ id, trial }) => [id, trial]));
+      expect([second, again].map(({ runId }) => listed.get(runId))).toEqual([
+        { kind: 'draft' },
+        { kind: 'draft', runId: second.runId },
+      ]);
       // What was said before has not changed.
       expect(await detailsOf(world, second.runId)).toMatchObject({ response: 'Looked.' });
     });

@@ -110,7 +110,7 @@ export const spaceEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'patch',
     path: '/api/spaces/{id}',
-    summary: 'Rename a space, or archive it',
+    summary: 'Update the name of a space, or archive it',
     description:
       'What is absent stays as it is. An archived space takes no new messages and wakes no agents. It keeps its messages and members, calls that wait in it can still be answered, and `archived: false` opens it again.',
     access: 'key',
