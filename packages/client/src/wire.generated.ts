@@ -463,6 +463,8 @@ export type Display = {
 /** How a run of a draft differs from those of the saved agent. */
 export type Draft = {
   readonly changes: DraftChanges;
+  /** What is different in nodes of a machine, by the names of the nodes. */
+  readonly nodes?: Readonly<Record<string, NodeChanges>> | undefined;
   /** The run before it in the conversation. */
   readonly after?: string | undefined;
   /** The run whose message it answers again. */
@@ -940,6 +942,8 @@ export type ListedEvaluation = {
 };
 
 export type Machine = {
+  /** The nodes of the charter. */
+  readonly nodes: readonly (MachineNode)[];
   /** The tree, each instance before its children. */
   readonly instances: readonly (MachineInstance)[];
   /** The instance that talks with the user. */
@@ -968,6 +972,15 @@ export type MachineInstance = {
   /** `idle`, `ready`, `suspended` or `ceded`. */
   readonly phase: string;
   readonly state: unknown;
+};
+
+export type MachineNode = {
+  readonly name: string;
+  readonly worker: boolean;
+  /** Absent if they are code that reads the state. */
+  readonly instructions?: string | undefined;
+  /** Its own model, if it has one. */
+  readonly model?: string | undefined;
 };
 
 export type MachineWait = {
@@ -2563,6 +2576,8 @@ export interface Operations {
     body: {
       /** Default: none. */
       readonly changes?: DraftChanges | undefined;
+      /** What is different in nodes of a machine, by the names of the nodes. */
+      readonly nodes?: Readonly<Record<string, NodeChanges>> | undefined;
       /** What a person says to the draft. */
       readonly message?: string | undefined;
       /** With `message`: a run of a draft of this agent whose conversation goes on. Default: a new one. */

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactElement, useState } from 'react';
 import { agentSpaces } from '../../../data/agents.ts';
+import { useIsMachine } from '../../../data/definitions.ts';
 import { ModelField } from '../../../parts/agent/model-field.tsx';
 import { ToolsField } from '../../../parts/agent/tools-field.tsx';
 import { changesBetween } from '../../../parts/form/changes-between.ts';
@@ -17,10 +18,13 @@ import { FromFile } from '../config/from-file.tsx';
 import { Review } from '../config/review.tsx';
 import { TryTasks } from '../config/try-tasks.tsx';
 import type { ConfigEditor } from '../config/use-config-editor.ts';
+import { NodesField } from './nodes-field.tsx';
 import type { Workbench } from './use-workbench.ts';
 
 /** What is tried: instructions, model, settings and tools. The rest of the configuration has its own tab. */
-export function DraftEditor({ bench: { agent, editor } }: { bench: Workbench }): ReactElement {
+export function DraftEditor({ bench }: { bench: Workbench }): ReactElement {
+  const { agent, editor } = bench;
+  const isMachine = useIsMachine(agent);
   const [isReviewing, setReviewing] = useState(false);
   const { draft, setDraft, problems } = editor;
   const set = (change: Partial<ConfigDraft>): void => setDraft({ ...draft, ...change });
@@ -33,14 +37,15 @@ export function DraftEditor({ bench: { agent, editor } }: { bench: Workbench }):
       <div className="flex flex-1 flex-col gap-4 p-4">
         <ConflictNote editor={editor} />
         <TextArea
-          label="Instructions"
+          label={isMachine ? 'Instructions, for all nodes' : 'Instructions'}
           isOptional={draft.definition !== undefined}
-          rows={8}
-          className="field-sizing-content max-h-[60vh] min-h-40"
+          rows={isMachine ? 3 : 8}
+          className={`field-sizing-content max-h-[60vh] ${isMachine ? 'min-h-20' : 'min-h-40'}`}
           value={draft.instructions}
           problem={at('instructions')}
           onChange={({ target }) => set({ instructions: target.value })}
         />
+        {isMachine && <NodesField bench={bench} />}
         <ModelField model={draft.model} onChange={(model) => set({ model })} problem={at('model')} />
         <SettingsFields draft={draft} onChange={setDraft} at={at} />
         <ToolsField tools={draft.tools} onChange={(tools) => set({ tools })} problem={at('tools')} />
