@@ -24,10 +24,12 @@ export type InboxShow = 'waiting' | 'answered' | 'expired';
 
 export interface InboxSearch {
   readonly show?: InboxShow;
+  /** The call that is open. */
+  readonly call?: string;
 }
 
-export function inboxSearch({ show }: Given): InboxSearch {
-  return show === 'answered' || show === 'expired' ? { show } : {};
+export function inboxSearch({ show, ...given }: Given): InboxSearch {
+  return { ...(show === 'answered' || show === 'expired' ? { show } : {}), ...texts(given, ['call']) };
 }
 
 export interface RunsSearch {
