@@ -49,7 +49,7 @@ export interface Run {
 }
 
 /** A run of a fork or a draft only tries something: it acts in no space, and outside only if a person says so. */
-export interface Trial {
+interface Trial {
   readonly kind: 'fork' | 'draft';
   /** The run that it was forked from, or whose message the draft answers again. */
   readonly runId?: string;
