@@ -62,7 +62,12 @@ export function DraftEditor({ bench }: { bench: Workbench }): ReactElement {
           <ErrorNote error={editor.error} title="The change was not saved." />
         )}
       </div>
-      <SaveBar agentId={agent.id} editor={editor} onReview={() => editor.check() && setReviewing(true)} />
+      <SaveBar
+        agentId={agent.id}
+        editor={editor}
+        nodes={Object.keys(bench.nodes)}
+        onReview={() => editor.check() && setReviewing(true)}
+      />
       {isReviewing && <Review editor={editor} onClose={() => setReviewing(false)} />}
     </div>
   );
@@ -85,12 +90,15 @@ function InNoSpace({ agent }: { agent: Agent }): ReactElement | null {
 interface SaveBarProps {
   readonly agentId: string;
   readonly editor: ConfigEditor;
+  /** The changed nodes of a machine. */
+  readonly nodes: readonly string[];
   readonly onReview: () => void;
 }
 
-function SaveBar({ agentId, editor, onReview }: SaveBarProps): ReactElement {
+function SaveBar({ agentId, editor, nodes, onReview }: SaveBarProps): ReactElement {
   const { base, after, isChanged, conflict } = editor;
-  const changed = Object.keys(changesBetween(base.config, after ?? {})).map((name) => readable(name).toLowerCase());
+  const fields = Object.keys(changesBetween(base.config, after ?? {})).map((name) => readable(name).toLowerCase());
+  const changed = [...fields, ...nodes.map((name) => `node ${withVisibleControls(name)}`)];
   return (
     <div className="sticky bottom-0 flex flex-wrap items-center gap-2 border-t border-line bg-surface px-4 py-3">
       <Button kind="primary" disabled={!isChanged || conflict !== undefined} onClick={onReview}>
@@ -103,7 +111,7 @@ function SaveBar({ agentId, editor, onReview }: SaveBarProps): ReactElement {
         </Button>
       )}
       <span role="status" className="basis-full text-xs text-quiet">
-        {isChanged
+        {changed.length > 0
           ? `Not saved: ${changed.join(', ')}. Only this chat uses it.`
           : `Version ${base.version}, as saved. Change something, and send again.`}
       </span>
