@@ -32,6 +32,7 @@ export default defineConfig({
     // Many tests wait, for other processes or for time to pass: on two cores even three workers leave a fifth of the time unused.
     maxWorkers: Math.max(4, availableParallelism() - 1),
     sequence: { sequencer: LongestFirst },
+    setupFiles: [join(import.meta.dirname, 'scripts/seed-properties.js')],
     // Tests that run side by side in one file start two or three processes each.
     maxConcurrency: 3,
     // No module of ours keeps state that a test could leave behind, so a worker loads them once (decision 0005).
