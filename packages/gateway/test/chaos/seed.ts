@@ -1,8 +1,8 @@
-import { seedOfTheDay } from '../../../../scripts/seed-of-the-day.js';
 import { Random } from './random.ts';
 import type { Fault } from './storm.ts';
 
-export const seed: number = seedOfTheDay;
+/** The seed of this run of the tests: see vitest.config.ts. */
+export const seed: number = Number(process.env.SEED);
 
 /** So many of each, in an order of the seed's. */
 export function shuffled(counts: Partial<Record<Fault, number>>): Fault[] {

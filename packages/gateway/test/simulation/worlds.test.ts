@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { seedOfTheDay } from '../../../../scripts/seed-of-the-day.js';
+import { seed as seedOfTheDay } from '../chaos/seed.ts';
 import type { FaultKind } from './faults.ts';
 import { FIXED_WORLDS, NEW_WORLDS } from './how-many.ts';
 import { runSimulation } from './run-simulation.ts';
