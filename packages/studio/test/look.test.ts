@@ -44,7 +44,7 @@ test('[S2] [S8] a space that is opened during a run says who is at work and stop
   const article = page.getByRole('article').first();
   const [left, right] = await edges(article);
   expect((await edges(page.getByRole('heading', { name: 'Desk' })))[0]).toBe(left);
-  expect((await edges(page.getByRole('button', { name: /members$/ })))[1]).toBe(right);
+  expect((await edges(page.getByRole('button', { name: 'Menu of the space' })))[1]).toBe(right);
   expect((await edges(card))[1]).toBe(right);
   const field = page.getByRole('textbox', { name: 'Write to Desk' }).locator('..');
   expect(await edges(field)).toEqual([left, right]);

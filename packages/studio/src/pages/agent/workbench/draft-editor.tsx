@@ -100,7 +100,8 @@ function SaveBar({ agentId, editor, nodes, onReview }: SaveBarProps): ReactEleme
   const fields = Object.keys(changesBetween(base.config, after ?? {})).map((name) => readable(name).toLowerCase());
   const changed = [...fields, ...nodes.map((name) => `node ${withVisibleControls(name)}`)];
   return (
-    <div className="sticky bottom-0 flex flex-wrap items-center gap-2 border-t border-line bg-surface px-4 py-3">
+    // In a low window it would cover the fields.
+    <div className="flex flex-wrap items-center gap-2 border-t border-line bg-surface px-4 py-3 [@media(min-height:30rem)]:sticky [@media(min-height:30rem)]:bottom-0">
       <Button kind="primary" disabled={!isChanged || conflict !== undefined} onClick={onReview}>
         Save as v{base.version + 1} …
       </Button>
