@@ -36,7 +36,10 @@ export async function openServices(opening: Opening): Promise<OpenedServices> {
       ? await embedded(opening, scheduler)
       : await shared(settings.databaseUrl, opening, scheduler);
   const services: Services = { ...ports, logger, limits, prices, currency };
-  await services.bus.start();
+  await services.bus.start().catch(async (error: unknown) => {
+    await services.store.close();
+    throw error;
+  });
   return {
     services,
     scheduler,
@@ -55,9 +58,10 @@ async function embedded({ settings, logger, limits, synchronous }: Opening, sche
   return { bus, store: await openSqliteStore(options, { bus, scheduler, limits }) };
 }
 
-async function shared(url: string, { logger, limits }: Opening, scheduler: Scheduler): Promise<Ports> {
-  const bus = createPostgresBus({ url, logger });
-  const store = await openPostgresStore({ url }, { bus, scheduler, limits }).catch((error) => {
+async function shared(url: string, { settings, logger, limits }: Opening, scheduler: Scheduler): Promise<Ports> {
+  const directUrl = settings.databaseDirectUrl;
+  const bus = createPostgresBus({ url, directUrl, logger });
+  const store = await openPostgresStore({ url, directUrl }, { bus, scheduler, limits }).catch((error) => {
     throw toOpenError(error, url);
   });
   return { bus, store };
