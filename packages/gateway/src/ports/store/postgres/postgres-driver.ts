@@ -22,7 +22,7 @@ import {
   StatementSkipped,
 } from './postgres-batch.ts';
 import { toStoreError } from './postgres-error.ts';
-import { type SessionSettings, setForTransaction } from './postgres-session.ts';
+import { assertPrimary, type SessionSettings, setForTransaction } from './postgres-session.ts';
 
 /** Kysely's own dialect on our driver. */
 export function postgresDialect(driver: Driver): Dialect {
@@ -49,7 +49,7 @@ export class BatchingConnection implements DatabaseConnection {
   readonly #pooled: PooledBegin | undefined;
   #waiting: Batch | undefined;
   /** Of the waiting batch. */
-  #readOnly: Promise<unknown> | undefined;
+  #readOnly: Promise<void> | undefined;
   #isBusy = false;
   #isScheduled = false;
   #isTransaction = false;
@@ -94,7 +94,7 @@ export class BatchingConnection implements DatabaseConnection {
   #newBatch(): Batch {
     const batch = new Batch(this.#prepared, (failure) => this.#onEnd(failure));
     const readOnly = this.#isTransaction ? undefined : this.#pooled?.readOnly;
-    this.#readOnly = readOnly === undefined ? undefined : batch.add(readOnly);
+    this.#readOnly = readOnly && batch.add<object>(readOnly).then(({ rows }) => assertIsPrimary(rows));
     this.#waiting = batch;
     return batch;
   }
@@ -134,6 +134,14 @@ export class BatchingConnection implements DatabaseConnection {
     const waiting = this.#waiting;
     this.#waiting = undefined;
     waiting?.handleError(failure.error);
+  }
+}
+
+function assertIsPrimary(rows: readonly object[]): void {
+  try {
+    assertPrimary(rows);
+  } catch (error) {
+    throw toStoreError(error);
   }
 }
 

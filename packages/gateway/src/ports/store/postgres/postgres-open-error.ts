@@ -1,5 +1,5 @@
 import { StoreRefused, StoreUnavailable } from '../store-error.ts';
-import { codeOf } from './postgres-error.ts';
+import { codeOf, StandbyServer } from './postgres-error.ts';
 
 /** Explains why a PostgreSQL store cannot be opened, and what to do. The message never contains the password. */
 export function toOpenError(cause: unknown, databaseUrl: string): unknown {
@@ -22,6 +22,8 @@ function refusalOf(error: unknown, url: URL): string | undefined {
     default:
   }
   if (!(error instanceof StoreUnavailable)) return undefined;
+  if (error.cause instanceof StandbyServer)
+    return `${server} is a standby, which only reads. Promote it, or set DATABASE_URL to the primary.`;
   return `${server} does not answer (${reasonOf(error.cause)}). Start it, or correct DATABASE_URL.`;
 }
 

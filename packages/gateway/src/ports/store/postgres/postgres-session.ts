@@ -1,5 +1,6 @@
 import type { ClientBase } from 'pg';
 import type { BatchStatement } from './postgres-batch.ts';
+import { StandbyServer } from './postgres-error.ts';
 
 /**
  * The settings that statements of the store need. A connection of our own gets them once, for its whole session. Behind a pooler in
@@ -36,15 +37,31 @@ export const GROUP_SETTINGS: SessionSettings = {
 
 /**
  * Sets them for the session. They are not parameters of the connection, because PgBouncer refuses connections with parameters that it does
- * not know.
+ * not know. Throws if the server is a standby.
  */
 export async function setForSession(client: ClientBase, settings: SessionSettings): Promise<void> {
-  const all = Object.entries(settings).map(([name, value]) => `set ${name} = ${value}`);
-  if (all.length > 0) await client.query(all.join('; '));
+  const all = Object.entries(settings).map(([name, value]) => `set ${name} = ${value};`);
+  const results = (await client.query(`${all.join(' ')} ${IS_STANDBY}`)) as unknown as Results | Results[];
+  assertPrimary([results].flat().at(-1)?.rows);
 }
 
-/** Sets them for the current transaction. */
+/** Sets them for the current transaction. `assertPrimary` reads its answer. */
 export function setForTransaction(settings: SessionSettings): BatchStatement {
   const all = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', true)`);
-  return { name: undefined, text: `select ${all.join(', ')}`, values: [] };
+  return { name: undefined, text: `${IS_STANDBY}, ${all.join(', ')}`, values: [] };
+}
+
+/**
+ * A standby answers reads, but perhaps with what was true a moment ago: clients would be told that what they have seen is not there. During a
+ * failover an address may lead to one for a while.
+ */
+export function assertPrimary(rows: readonly object[] | undefined): void {
+  const [row] = (rows ?? []) as readonly { readonly standby?: boolean }[];
+  if (row?.standby === true) throw new StandbyServer();
+}
+
+const IS_STANDBY = 'select pg_is_in_recovery() as standby';
+
+interface Results {
+  readonly rows: readonly object[];
 }
