@@ -6,6 +6,7 @@ import type { Settings } from '../config/settings.ts';
 import { createInProcessBus } from '../ports/bus/in-process-bus.ts';
 import { createPostgresBus } from '../ports/bus/postgres-bus.ts';
 import type { Services } from '../ports/services.ts';
+import { toStoreError } from '../ports/store/postgres/postgres-error.ts';
 import { toOpenError } from '../ports/store/postgres/postgres-open-error.ts';
 import { openPostgresStore } from '../ports/store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../ports/store/sqlite/sqlite-store.ts';
@@ -38,7 +39,7 @@ export async function openServices(opening: Opening): Promise<OpenedServices> {
   const services: Services = { ...ports, logger, limits, prices, currency };
   await services.bus.start().catch(async (error: unknown) => {
     await services.store.close();
-    throw error;
+    throw toBusError(error, settings);
   });
   return {
     services,
@@ -56,6 +57,17 @@ async function embedded({ settings, logger, limits, synchronous }: Opening, sche
   const bus = createInProcessBus({ logger });
   const options = { home: join(settings.home), ...(synchronous === undefined ? {} : { synchronous }) };
   return { bus, store: await openSqliteStore(options, { bus, scheduler, limits }) };
+}
+
+/** The listener is the first to need the server itself. */
+function toBusError(error: unknown, { databaseUrl, databaseDirectUrl }: Settings): unknown {
+  const url = databaseDirectUrl ?? databaseUrl;
+  if (url === undefined) return error;
+  return toOpenError(
+    toStoreError(error),
+    url,
+    databaseDirectUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL',
+  );
 }
 
 async function shared(url: string, { settings, logger, limits }: Opening, scheduler: Scheduler): Promise<Ports> {

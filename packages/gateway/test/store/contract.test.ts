@@ -295,6 +295,19 @@ describe.each([onPostgres, onPooledPostgres])('the contract of the store on $tit
     expect(await keys()).toEqual(['a', 'b', 'c']);
   });
 
+  test('where BEGIN fails nothing is written by work that goes on after it', async () => {
+    wire.tap('begin', 'spoil');
+    const goingOn = tapped.transaction(async (tx) => {
+      await selectKeys(tx.db, {}).catch(() => {});
+      // By now BEGIN is answered, and this would be sent without it.
+      tx.send(insertSetting, setting('a'));
+      await insertSetting(tx.db, setting('b')).catch(() => {});
+    });
+    await expect(goingOn).rejects.toThrow(/does not exist|syntax error/);
+    expect(await keys()).toEqual([]);
+    wire.tap('begin', 'pass');
+  });
+
   test('a store whose database is away says so when it is opened', async () => {
     wire.close();
     await expect(openPostgresStore({ url: wire.url })).rejects.toMatchObject({ name: 'StoreUnavailable' });

@@ -10,6 +10,7 @@ import { DEFAULT_PARTS, type StoreParts } from '../store-parts.ts';
 import { BatchingDriver, postgresDialect } from './postgres-driver.ts';
 import { codeOf, isStaleStatement, toStoreError } from './postgres-error.ts';
 import { GROUP_CONNECTIONS, PostgresGroups } from './postgres-groups.ts';
+import { toOpenError } from './postgres-open-error.ts';
 import { createMigrationPool, createPooledPool, createStorePool } from './postgres-pool.ts';
 import { assertPoolerFits } from './postgres-pooler.ts';
 import { reclaimPostgres } from './postgres-reclaim.ts';
@@ -51,8 +52,7 @@ export async function openPostgresStore(
   const { driver: groupDriver } = openDriver({ url, directUrl, connections: forGroups }, GROUP_SETTINGS);
   const groups = new PostgresGroups(groupDriver, { db, on: kyselyOn(db, { dialect, driver: groupDriver }) });
   try {
-    await assertFits(url, directUrl);
-    await migrateOn(directUrl ?? url);
+    await prepareDatabase(url, directUrl);
     await clock.ask(db);
   } catch (error) {
     await groupDriver.destroy();
@@ -96,10 +96,15 @@ function openDriver(
   return { pool, driver: isPooled ? new BatchingDriver(pool, settings) : new BatchingDriver(pool) };
 }
 
-async function assertFits(url: string, directUrl: string | undefined): Promise<void> {
-  await assertPoolerFits(url, directUrl).catch((error: unknown) => {
-    throw toStoreError(error);
-  });
+/** Prepares the database, on a connection of our own to the server. */
+async function prepareDatabase(url: string, directUrl: string | undefined): Promise<void> {
+  try {
+    await assertPoolerFits(url, directUrl);
+    await migrateOn(directUrl ?? url);
+  } catch (error) {
+    const converted = toStoreError(error);
+    throw directUrl === undefined ? converted : toOpenError(converted, directUrl, 'DATABASE_DIRECT_URL');
+  }
 }
 
 /**
@@ -110,8 +115,6 @@ async function migrateOn(url: string): Promise<void> {
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createMigrationPool(url) }) });
   try {
     await migrate(db, 'postgres');
-  } catch (error) {
-    throw toStoreError(error);
   } finally {
     await db.destroy();
   }
