@@ -83,7 +83,7 @@ function capacityTable({ one, two }: Measured): Report {
   return {
     title: 'Messages per second, simulated',
     claim:
-      'Each gateway has a processor of its own, and the database has a machine with so many. Below the messages per second is the time that a message ' +
+      'Each gateway has its own processor, and the database has its own machine, with 2 to 32 processors. In brackets is the time that a message ' +
       `takes at ${LOAD * 100} % of that, p95, without the time of the model.`,
     columns: ['gateways', ...PROCESSORS.map((count) => `database with ${count} processors`)],
     rows: GATEWAYS.map((gateways) => [
@@ -109,7 +109,7 @@ function connectionsTable({ one, pooled }: Measured): Report {
   return {
     title: 'Connections to the server',
     claim:
-      `How many connections PostgreSQL has with so many gateways. A gateway opens ${one.connections} without a pooler and ${pooled.connections} of its own beside one; ` +
+      `The connections that PostgreSQL has open. A gateway opens ${one.connections} without a pooler. With one it opens ${pooled.connections}, beside the pool; ` +
       `the pool is that of a server with 32 processors, ${POOL_PER_PROCESSOR} for each.`,
     columns: ['gateways', 'without a pooler', 'with a pooler in transaction mode'],
     rows: counts.map((count) => [
@@ -130,7 +130,7 @@ interface Size {
   readonly processors: number;
 }
 
-/** Each gateway on a processor of its own, the database on a machine of its own. */
+/** Each gateway has its own processor, and the database its own machine. */
 function apart(costs: Costs, { gateways, processors }: Size): Network {
   const names = namesOf(gateways);
   return {

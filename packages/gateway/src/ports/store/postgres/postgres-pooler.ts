@@ -32,8 +32,8 @@ export async function poolerModeOf(url: string): Promise<PoolerMode> {
 }
 
 /**
- * Throws a StoreRefused that says what to do if the store could not work over these URLs: it needs either a session of its own, or a second
- * URL for what only a session can do.
+ * Throws a StoreRefused that says what to do if the store could not work over these URLs: it needs either sessions, or a second URL for
+ * what only a session can do.
  */
 export async function assertPoolerFits(url: string, directUrl: string | undefined): Promise<void> {
   if ((await poolerModeOf(directUrl ?? url)) !== 'transaction') return;
