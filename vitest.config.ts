@@ -7,6 +7,12 @@ import { bundleAll } from './scripts/bundle.js';
 // Processes that tests start run the packages as they are published, and so do the global set-ups below: bundle them first.
 await bundleAll();
 
+/**
+ * What tests draw by chance comes from this seed. It is another one each day, so that tests look further, and the same all day, so that
+ * a failure can be repeated.
+ */
+const SEED = process.env.SEED ?? String(Math.floor(Date.now() / 86_400_000));
+
 const conditions = ['@lastcall/source'];
 /** For projects that test packages: these run from source, the same files that `npm start` runs, with no build in between. */
 const fromSource = { resolve: { conditions }, ssr: { resolve: { conditions } } };
@@ -32,12 +38,13 @@ export default defineConfig({
     // Many tests wait, for other processes or for time to pass: on two cores even three workers leave a fifth of the time unused.
     maxWorkers: Math.max(4, availableParallelism() - 1),
     sequence: { sequencer: LongestFirst },
+    setupFiles: [join(import.meta.dirname, 'scripts/seed-properties.js')],
     // Tests that run side by side in one file start two or three processes each.
     maxConcurrency: 3,
     // No module of ours keeps state that a test could leave behind, so a worker loads them once (decision 0005).
     isolate: false,
     // Programs that tests start load what others have compiled before them.
-    env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled') },
+    env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled'), SEED },
     projects: [
       {
         extends: true,

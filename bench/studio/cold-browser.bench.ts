@@ -5,13 +5,14 @@ import { chromePath } from '../../packages/studio/test/support/chrome-path.ts';
 import { percentile } from '../gateway/percentiles.ts';
 import { heldAtMost } from '../held.ts';
 import { type Report, toMarkdown } from '../report.ts';
+import { firstSeenMs, watchFirstSeen } from './first-seen.ts';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 20);
 const MESSAGES = 200;
 const MOST_MS = 1_500;
 const MOST_KB = 190;
 
-/** A browser that has seen nothing yet: how long until somebody can read. */
+/** A browser that has seen nothing yet: how long until a person can read. */
 export async function benchStudioColdBrowser(): Promise<Report> {
   await using gateway = await startTestGateway({
     spaces: [{ name: 'Desk', people: [{ name: 'Ada', externalId: 'ada' }] }],
@@ -90,27 +91,19 @@ async function inNewBrowser<T>(work: (page: Page) => Promise<T>): Promise<T> {
 }
 
 async function measure(page: Page, url: string): Promise<Opened> {
-  await page.addInitScript(() => {
-    const look = (): void => {
-      const message = document.querySelector('[role="log"] article')?.getBoundingClientRect();
-      if (message === undefined || message.height === 0) requestAnimationFrame(look);
-      // The frame in which it was found is drawn before the next one begins.
-      else requestAnimationFrame((at) => Object.assign(globalThis, { seenMs: at }));
-    };
-    requestAnimationFrame(look);
-  });
+  await watchFirstSeen(page, { selector: '[role="log"] article' });
   await page.goto(url, { waitUntil: 'commit' });
-  await page.waitForFunction(() => 'seenMs' in globalThis);
-  return await page.evaluate(() => {
+  const seenMs = await firstSeenMs(page);
+  const sizes = await page.evaluate(() => {
     const files = performance
       .getEntries()
       .filter((entry) => entry instanceof PerformanceResourceTiming)
       .filter(({ name }) => !new URL(name).pathname.startsWith('/api/'));
     const sum = (of: 'encodedBodySize' | 'decodedBodySize'): number =>
       files.reduce((total, file) => total + file[of], 0) / 1_024;
-    const { seenMs } = globalThis as unknown as { seenMs: number };
-    return { seenMs, sentKb: sum('encodedBodySize'), unpackedKb: sum('decodedBodySize'), files: files.length };
+    return { sentKb: sum('encodedBodySize'), unpackedKb: sum('decodedBodySize'), files: files.length };
   });
+  return { seenMs, ...sizes };
 }
 
 async function fill({ api }: TestGateway): Promise<string> {

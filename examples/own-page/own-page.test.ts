@@ -26,7 +26,7 @@ async function ask(page: Page, ticket: string, text: string): Promise<void> {
   await page.getByRole('button', { name: 'Send', exact: true }).last().click();
 }
 
-test('[S21] [S10] a support desk of one file approves only what was shown, asks with forms and yes or no, and two tabs agree', async () => {
+test('[S21] [S10] a support desk of one file approves only what was shown, edits and allows, asks with forms and yes or no, and two tabs agree', async () => {
   const [page, other] = [await browser.newPage(), await browser.newPage()];
   const problems: string[] = [];
   page.on('pageerror', (error) => void problems.push(error.message));
@@ -41,10 +41,16 @@ test('[S21] [S10] a support desk of one file approves only what was shown, asks 
   await refund.getByText('Approve is off until you have opened all of the input: 1 part is closed.').waitFor();
   await refund.getByText(/^Show all 1,\d+ characters$/).click();
   await refund.getByText('Yours, the support desk').waitFor();
-  await approve.click();
+  // The amount is changed before it is approved, and the change is shown beside what was asked.
+  await refund.getByRole('button', { name: 'Edit …' }).click();
+  expect(await refund.getByRole('button', { name: 'Approve this' }).isDisabled()).toBe(true);
+  await refund.getByLabel('Amount').fill('30');
+  expect(await refund.locator('del').textContent()).toBe('40');
+  expect(await refund.locator('ins').textContent()).toBe('30');
+  await refund.getByRole('button', { name: 'Approve this' }).click();
   for (const one of [page, other]) {
     await one.getByRole('button', { name: 'Late parcel' }).click();
-    await one.getByText('Paid 40 euros back for A-17.').waitFor();
+    await one.getByText('Paid 30 euros back for A-17.').waitFor();
   }
 
   await ask(page, 'New address', 'Send it to my other address.');
@@ -59,6 +65,18 @@ test('[S21] [S10] a support desk of one file approves only what was shown, asks 
   await address.getByRole('button', { name: 'Send' }).click();
   await address.getByText('Long Road 1').waitFor();
   await expect.poll(() => address.getAttribute('data-status')).toBe('complete');
+
+  // The first parcel is approved with all later ones, so the second one is sent without a question.
+  await ask(page, 'Lost parcels', 'Please send them again.');
+  const resend = page.getByRole('region', { name: 'resend' });
+  await resend.getByRole('button', { name: 'Allow more …' }).click();
+  expect(await resend.getByRole('button', { name: 'Approve and allow' }).isDisabled()).toBe(true);
+  await resend.getByLabel('For one hour').check();
+  await resend.getByLabel('order: B-2').uncheck();
+  await resend.getByRole('button', { name: 'Approve and allow' }).click();
+  await page.getByText('Sent B-2 again.').waitFor();
+  await page.getByText('Sent B-3 again.').waitFor();
+  expect(await page.locator('[data-card="resend"][data-status="complete"]').count()).toBe(2);
 
   await ask(page, 'Complaint', 'They complain.');
   const manager = page.getByRole('region', { name: 'ask_manager' });

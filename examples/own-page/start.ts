@@ -19,6 +19,13 @@ const refund = tool({
   execute: ({ order, euros }) => `Paid ${euros} euros back for ${order}.`,
 });
 
+const resend = tool({
+  description: 'Sends a parcel again.',
+  inputSchema: z.object({ order: z.string() }),
+  approval: true,
+  execute: ({ order }) => `Sent ${order} again.`,
+});
+
 const ask = (resultSchema: object) => ({
   executionType: 'space' as const,
   description: 'Asks the people at the desk.',
@@ -31,6 +38,7 @@ const LETTER = `Dear customer,\n\n${'We are sorry that your parcel was late. '.r
 const CALLS = {
   'money back': { toolName: 'refund', input: { letter: LETTER, order: 'A-17', euros: 40 } },
   'other address': { toolName: 'ask_address', input: { question: 'Where does the parcel go now?' } },
+  'send them again': { toolName: 'resend', input: { order: 'B-2' } },
   complain: { toolName: 'ask_manager', input: { question: 'Do you call the customer?' } },
 };
 
@@ -38,6 +46,8 @@ const CALLS = {
 const model = scriptedModel(({ prompt }) => {
   const told = JSON.stringify(prompt);
   const asked = Object.entries(CALLS).find(([words, { toolName }]) => told.includes(words) && !told.includes(toolName));
+  // The second parcel goes out without a question, if the answer to the first one allowed it.
+  if (told.includes('Sent B-2 again.') && !told.includes('B-3')) return { toolName: 'resend', input: { order: 'B-3' } };
   return asked?.[1] ?? '';
 });
 
@@ -49,9 +59,16 @@ async function startGateway(origin: string): Promise<TestGateway> {
   const text = { type: 'string' };
   return await startTestGateway({
     model,
-    agents: [{ name: 'Support', instructions: 'You help the desk.', tools: ['refund', 'ask_address', 'ask_manager'] }],
+    agents: [
+      {
+        name: 'Support',
+        instructions: 'You help the desk.',
+        tools: ['refund', 'resend', 'ask_address', 'ask_manager'],
+      },
+    ],
     tools: {
       refund,
+      resend,
       ask_address: ask({
         type: 'object',
         properties: {
@@ -63,7 +80,11 @@ async function startGateway(origin: string): Promise<TestGateway> {
       }),
       ask_manager: ask({ type: 'boolean' }),
     },
-    spaces: ['Late parcel', 'New address', 'Complaint'].map((name) => ({ name, agents: ['Support'], people })),
+    spaces: ['Late parcel', 'New address', 'Lost parcels', 'Complaint'].map((name) => ({
+      name,
+      agents: ['Support'],
+      people,
+    })),
     corsOrigins: [origin],
   });
 }

@@ -11,10 +11,11 @@ export function timelineInWords(run: Run, entries: readonly RunEntry[]): string 
   return [headOf(run, steps), ...rows.flatMap((row) => linesOf(row, run, steps))].join('\n');
 }
 
-function headOf({ id, number, status, stop, usage, createdAt, endedAt }: Run, asked: number): string {
+function headOf({ id, number, status, stop, usage, createdAt, endedAt, trial }: Run, asked: number): string {
   const facts = [
     `run ${id}`,
     `number ${number}`,
+    trial === undefined ? undefined : trial.runId === undefined ? trial.kind : `${trial.kind} of ${trial.runId}`,
     stop === undefined ? status : `${status}: ${stopInWords(stop, { asked })}`,
     endedAt === undefined ? undefined : duration(endedAt - createdAt),
     usage?.totalTokens === undefined ? undefined : `${usage.estimated === true ? '~' : ''}${usage.totalTokens} tokens`,

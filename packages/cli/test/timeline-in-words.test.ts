@@ -61,3 +61,10 @@ test('[S12] replay shows what came: the text of a message or a plan, and the dat
     '  came      clock: alarm {"level":3}',
   ]);
 });
+
+test('[S12] replay says that a run is one of a fork or a draft', () => {
+  const headOf = (trial: object): string => timelineInWords(aRun(trial), []).split('\n')[0] ?? '';
+  expect(headOf({})).not.toMatch(/fork|draft/);
+  expect(headOf({ trial: { kind: 'fork', runId: 'r0' } })).toContain('  fork of r0  ');
+  expect(headOf({ trial: { kind: 'draft' } })).toContain('  draft  ');
+});

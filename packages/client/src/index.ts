@@ -85,6 +85,7 @@ export type {
   Machine,
   MachineCommand,
   MachineInstance,
+  MachineNode,
   MachineWait,
   McpServer,
   McpServerConfig,

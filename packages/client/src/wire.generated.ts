@@ -463,6 +463,8 @@ export type Display = {
 /** How a run of a draft differs from those of the saved agent. */
 export type Draft = {
   readonly changes: DraftChanges;
+  /** What is different in nodes of a machine, by the names of the nodes. */
+  readonly nodes?: Readonly<Record<string, NodeChanges>> | undefined;
   /** The run before it in the conversation. */
   readonly after?: string | undefined;
   /** The run whose message it answers again. */
@@ -940,6 +942,8 @@ export type ListedEvaluation = {
 };
 
 export type Machine = {
+  /** The nodes of the charter. */
+  readonly nodes: readonly (MachineNode)[];
   /** The tree, each instance before its children. */
   readonly instances: readonly (MachineInstance)[];
   /** The instance that talks with the user. */
@@ -968,6 +972,15 @@ export type MachineInstance = {
   /** `idle`, `ready`, `suspended` or `ceded`. */
   readonly phase: string;
   readonly state: unknown;
+};
+
+export type MachineNode = {
+  readonly name: string;
+  readonly worker: boolean;
+  /** Absent if they are code that reads the state. */
+  readonly instructions?: string | undefined;
+  /** Its own model, if it has one. */
+  readonly model?: string | undefined;
 };
 
 export type MachineWait = {
@@ -1520,6 +1533,12 @@ export type Run = {
   readonly fork?: ForkedFrom | undefined;
   /** Set for a run of a draft. Absent in lists. */
   readonly draft?: Draft | undefined;
+  /** Set for a run of a fork or a draft, in lists too. */
+  readonly trial?: {
+    readonly kind: "fork" | "draft";
+    /** The run that it was forked from, or whose message the draft answers again. */
+    readonly runId?: string | undefined;
+  } | undefined;
   readonly cancelRequestedAt?: number | undefined;
   readonly createdAt: number;
   readonly endedAt?: number | undefined;
@@ -1758,6 +1777,8 @@ export type Space = {
   readonly description: string;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly createdAt: number;
+  /** Since when it is archived. Absent if it is not. */
+  readonly archivedAt?: number | undefined;
   /** The `seq` of its newest message. 0: there is none. */
   readonly lastSeq: number;
   /** For a member: messages of others since it last saw the space. At most 100 are counted. */
@@ -1854,6 +1875,11 @@ export type SpaceEvent = {
   readonly at: number;
   readonly entityId: string;
   readonly role: string;
+} | {
+  readonly seq: number;
+  readonly type: "space.changed";
+  readonly at: number;
+  readonly space: Space;
 } | ResetEvent;
 
 /** How much its models may cost, in money by run and day, or in tokens by day. */
@@ -2550,6 +2576,8 @@ export interface Operations {
     body: {
       /** Default: none. */
       readonly changes?: DraftChanges | undefined;
+      /** What is different in nodes of a machine, by the names of the nodes. */
+      readonly nodes?: Readonly<Record<string, NodeChanges>> | undefined;
       /** What a person says to the draft. */
       readonly message?: string | undefined;
       /** With `message`: a run of a draft of this agent whose conversation goes on. Default: a new one. */
@@ -3169,6 +3197,8 @@ export interface Operations {
   'GET /api/spaces': Operation<{
     query: PageQuery & {
       readonly entityId?: string | undefined;
+      /** Whether archived spaces are listed too, or alone. Default `exclude`. */
+      readonly archived?: "exclude" | "include" | "only" | undefined;
     };
     answer: Page<Space>;
   }>;
@@ -3188,6 +3218,15 @@ export interface Operations {
   }>;
   'DELETE /api/spaces/{id}': Operation<{ params: { id: string }; answer: Erasure }>;
   'GET /api/spaces/{id}': Operation<{ params: { id: string }; answer: Space }>;
+  'PATCH /api/spaces/{id}': Operation<{
+    params: { id: string };
+    body: {
+      readonly name?: string | undefined;
+      readonly description?: string | undefined;
+      readonly archived?: boolean | undefined;
+    };
+    answer: Space;
+  }>;
   'DELETE /api/spaces/{id}/members': Operation<{
     params: { id: string };
     query: {

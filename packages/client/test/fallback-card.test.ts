@@ -71,3 +71,13 @@ test('[S10] the card for any call has yes and no, choices or a form, as the resu
   expect(form).toContain('<button type="button" disabled="">Send</button>');
   expect(asking({ type: 'array', items: {} })).toContain('aria-label="Answer as JSON"');
 });
+
+test('[O9] the card for any call edits before it approves, and allows later calls unless they cannot be allowed', () => {
+  const html = shown({ amount: 40 });
+  for (const word of ['Approve', 'Edit …', 'Allow more …'])
+    expect(html).toContain(`<button type="button">${word}</button>`);
+  expect(shown({ amount: 40 }, { mayGrant: false })).not.toContain('Allow more');
+  const closed = shown({ body: 'A line.\n'.repeat(40) });
+  for (const word of ['Edit …', 'Allow more …'])
+    expect(closed).toMatch(new RegExp(`<button type="button" disabled="" aria-describedby="[^"]+">${word}</button>`));
+});

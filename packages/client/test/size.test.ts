@@ -15,10 +15,10 @@ async function sizeOf(entry: string): Promise<number> {
   return gzipSync(output.map((one) => (one.type === 'chunk' ? one.code : '')).join('')).length;
 }
 
-test('[S10] the client takes 8 KB of a page at most, the hooks and cards 8 KB more, and the timeline 3 KB', async () => {
+test('[S10] the client takes 8 KB of a page at most, the hooks and cards 9 KB more, and the timeline 3 KB', async () => {
   const [client, hooks] = [await sizeOf('index.ts'), await sizeOf('react/index.ts')];
   expect(await sizeOf('timeline/index.ts')).toBeLessThanOrEqual(3 * 1_024);
   expect(client).toBeLessThanOrEqual(8 * 1_024);
   // The hooks bring nothing of the client but types.
-  expect(hooks).toBeLessThanOrEqual(8 * 1_024);
+  expect(hooks).toBeLessThanOrEqual(9 * 1_024);
 });

@@ -16,6 +16,7 @@ const call = (toolName: string, input: object = {}) => [{ toolName, input }];
 /** Enters the space, lets two workers check, and goes on to a refund, which waits for approval. */
 const model = scriptedModel(({ prompt }) => {
   const [instructions, said] = [String(prompt[0]?.content), JSON.stringify(prompt)];
+  if (instructions.includes('Say no.')) return 'There is no money back.';
   if (instructions.includes('Guard one door.')) return call('lock');
   if (instructions.includes('Lead the guards.')) return call('transition_start');
   if (instructions.includes('Check one thing.')) return call('transition_report', { found: 'all is well' });
@@ -139,5 +140,37 @@ test('[E3] [S6] a run of a machine is forked at a step of a worker, with other i
   const diff = requests.getByRole('region').first();
   await diff.locator('ins').first().waitFor();
   expect(await diff.locator('ins').first().textContent()).toContain('Look twice.');
+  expect(problems).toEqual([]);
+});
+
+test('[S25] the workbench tries a machine with other instructions of a node, and what it would do outside waits', async () => {
+  const id = await agentId();
+  const { page, problems } = await studio.open(`/agents/${id}?tab=workbench`);
+  const { api } = studio.gateway;
+  const messages = async () => (await api(`/api/spaces/${spaceId}/messages`)).items.length;
+  const before = await messages();
+  const edit = page.getByRole('region', { name: 'Edit' });
+  const node = edit.getByRole('group').filter({ hasText: /^refund/ });
+  await node.getByText('refund', { exact: true }).click();
+  expect(await edit.getByLabel('Instructions of refund').inputValue()).toBe('Refund the customer.');
+  const field = page.getByRole('textbox', { name: /^Talk to|^Write|^Message/ }).last();
+  await field.fill('Money back for A-1!');
+  await field.press('Enter');
+  const chat = page.getByRole('log', { name: 'Conversation with the draft' });
+  await chat.getByText('pay_back').first().waitFor();
+  await page.getByRole('region', { name: 'Timeline of the draft' }).getByText('send_message').first().waitFor();
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await edit.getByLabel('Instructions of refund').fill('Say no.');
+  await node.getByText('changed').waitFor();
+  await page.keyboard.press('Control+Enter');
+  await chat.getByText('There is no money back.').waitFor();
+  await chat.getByText('with other node refund').first().waitFor();
+  // A reload keeps what is tried, and nothing has reached the space.
+  await page.reload();
+  await chat.getByText('There is no money back.').waitFor();
+  await node.getByText('changed').waitFor();
+  await edit.getByRole('button', { name: 'Restore all nodes' }).click();
+  await expect.poll(() => node.getByText('changed').count()).toBe(0);
+  expect(await messages()).toBe(before);
   expect(problems).toEqual([]);
 });

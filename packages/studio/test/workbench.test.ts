@@ -19,7 +19,8 @@ let paused: PromiseWithResolvers<void> | undefined;
 /** Answers by its instructions: what is tried is seen in the answer. */
 const scripted = scriptedModel(({ prompt }) => {
   if (isDown) throw new Error('The model is down.');
-  const last = prompt.at(-1);
+  // An agent that is in spaces also reads its situation, at the end.
+  const last = prompt.findLast((message) => !JSON.stringify(message).includes('<situation-'));
   if (last?.role === 'tool')
     return JSON.stringify(prompt[0]).includes('Be brief') ? 'On Monday.' : 'It was sent on Monday.';
   const said = JSON.stringify(last);

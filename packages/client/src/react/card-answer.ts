@@ -1,5 +1,6 @@
-import { createElement as h, type ReactElement, useState } from 'react';
+import { createElement as h, type ReactElement } from 'react';
 import { cardKind, choicesOf, yesAndNo } from './answer-shape.ts';
+import { Approval } from './card-approval.ts';
 import { type AnswerFieldsProps, button, type FieldsProps, send } from './card-button.ts';
 import { FormFields } from './card-form.ts';
 import { withVisibleControls } from './visible-text.ts';
@@ -23,23 +24,6 @@ const WORDS = { approve: 'Approve', confirm: 'Yes', choose: 'Choosing', form: 'S
 function closedInWords(closed: number, word: string): string {
   const parts = closed === 1 ? '1 part is closed.' : `${closed} parts are closed.`;
   return `${word} is off until you have opened all of the input: ${parts}`;
-}
-
-/** A denial needs a reason: without one, models ask again. */
-function Approval({ answer, isOff, shown }: FieldsProps): ReactElement {
-  const [reason, setReason] = useState('');
-  return h(
-    'p',
-    null,
-    button('Approve', { isOff, shown, onClick: () => send(answer({ approve: true })) }),
-    h('input', {
-      'aria-label': 'Why not',
-      placeholder: 'Why not',
-      value: reason,
-      onChange: ({ target }: { target: { value: string } }) => setReason(target.value),
-    }),
-    button('Deny', { isOff: reason.trim() === '', onClick: () => send(answer({ deny: reason })) }),
-  );
 }
 
 function Confirm({ call, answer, isOff, shown }: FieldsProps): ReactElement {

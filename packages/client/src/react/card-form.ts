@@ -1,11 +1,11 @@
-import { createElement as h, type ReactElement, useId, useState } from 'react';
+import { Fragment, createElement as h, type ReactElement, useId, useState } from 'react';
 import { valueInWords } from './answer-shape.ts';
 import { button, type FieldsProps, send } from './card-button.ts';
 import { isFields } from './input-parts.ts';
 import { withVisibleControls } from './visible-text.ts';
 
 /** A field of a form. */
-interface FormField {
+export interface FormField {
   readonly name: string;
   readonly label: string;
   readonly description: string | undefined;
@@ -21,27 +21,70 @@ export function FormFields(props: FieldsProps): ReactElement {
 }
 
 function Form({ answer, isOff, shown, fields }: FieldsProps & { readonly fields: readonly FormField[] }): ReactElement {
-  const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
+  const [typed, setTyped] = useState<Typed>({});
   const isMissing = fields.some(({ name, isRequired }) => isRequired && (typed[name] ?? '') === '');
-  const result = (): object =>
-    Object.fromEntries(
-      fields.flatMap((field) => {
-        const text = typed[field.name] ?? '';
-        return text === '' ? [] : [[field.name, resultOf(field, text)]];
-      }),
-    );
+  return h(
+    'div',
+    null,
+    h(DrawnFields, { fields, typed, onChange: setTyped }),
+    button('Send', {
+      isOff: isOff || isMissing,
+      shown,
+      onClick: () => send(answer({ result: valuesOf(fields, typed) })),
+    }),
+  );
+}
+
+/** What was typed into the fields, by their names. */
+export type Typed = Readonly<Record<string, string>>;
+
+interface DrawnFieldsProps {
+  readonly fields: readonly FormField[];
+  readonly typed: Typed;
+  readonly onChange: (typed: Typed) => void;
+}
+
+export function DrawnFields({ fields, typed, onChange }: DrawnFieldsProps): ReactElement {
   return h(
     'div',
     null,
     ...fields.map((field) =>
       h(DrawnField, {
+        key: field.name,
         field,
         value: typed[field.name] ?? '',
-        onChange: (text) => setTyped((before) => ({ ...before, [field.name]: text })),
+        onChange: (text) => onChange({ ...typed, [field.name]: text }),
       }),
     ),
-    button('Send', { isOff: isOff || isMissing, shown, onClick: () => send(answer({ result: result() })) }),
   );
+}
+
+/** The object that the fields mean. Empty ones are left out. */
+export function valuesOf(fields: readonly FormField[], typed: Typed): object {
+  return Object.fromEntries(
+    fields.flatMap((field) => {
+      const text = typed[field.name] ?? '';
+      return text === '' ? [] : [[field.name, resultOf(field, text)]];
+    }),
+  );
+}
+
+/** The texts with which the fields mean this object. Undefined if they cannot. */
+export function textsOf(fields: readonly FormField[], value: unknown): Typed | undefined {
+  if (!isFields(value)) return undefined;
+  const texts = fields
+    .filter(({ name }) => value[name] !== undefined)
+    .map((field) => [field.name, textOf(field, value[field.name])]);
+  const typed = Object.fromEntries(texts) as Typed;
+  const isWhole = fields.every(
+    ({ name }) =>
+      JSON.stringify(value[name]) === JSON.stringify((valuesOf(fields, typed) as Record<string, unknown>)[name]),
+  );
+  return isWhole ? typed : undefined;
+}
+
+function textOf({ type, choices }: FormField, value: unknown): string {
+  return type === 'choice' ? String(choices.indexOf(value)) : String(value);
 }
 
 function resultOf({ type, choices }: FormField, text: string): unknown {
@@ -78,7 +121,7 @@ function DrawnField({ field, value, onChange }: DrawnFieldProps): ReactElement {
 }
 
 /** The fields of an object whose fields are texts, numbers and choices. Undefined for all other schemas. */
-function fieldsOf(schema: unknown): readonly FormField[] | undefined {
+export function fieldsOf(schema: unknown): readonly FormField[] | undefined {
   if (!isFields(schema) || !isFields(schema.properties)) return undefined;
   const required = Array.isArray(schema.required) ? schema.required : [];
   const fields = Object.entries(schema.properties).map(([name, one]) => fieldOf(name, one, required.includes(name)));
@@ -104,18 +147,11 @@ function fieldOf(name: string, schema: unknown, isRequired: boolean): FormField 
 
 function JsonForm({ answer, isOff, shown }: FieldsProps): ReactElement {
   const [text, setText] = useState('');
-  const hint = useId();
-  const parsed = parse(text);
+  const parsed = parseJson(text);
   return h(
     'p',
     null,
-    h('textarea', {
-      'aria-label': 'Answer as JSON',
-      'aria-describedby': hint,
-      value: text,
-      onChange: ({ target }: { target: { value: string } }) => setText(target.value),
-    }),
-    h('small', { id: hint }, text === '' || parsed !== undefined ? 'JSON' : 'This is not JSON yet.'),
+    h(JsonField, { label: 'Answer as JSON', text, onChange: setText }),
     button('Send', {
       isOff: isOff || parsed === undefined,
       shown,
@@ -124,7 +160,28 @@ function JsonForm({ answer, isOff, shown }: FieldsProps): ReactElement {
   );
 }
 
-function parse(text: string): { readonly value: unknown } | undefined {
+interface JsonFieldProps {
+  readonly label: string;
+  readonly text: string;
+  readonly onChange: (text: string) => void;
+}
+
+export function JsonField({ label, text, onChange }: JsonFieldProps): ReactElement {
+  const hint = useId();
+  return h(
+    Fragment,
+    null,
+    h('textarea', {
+      'aria-label': label,
+      'aria-describedby': hint,
+      value: text,
+      onChange: ({ target }: { target: { value: string } }) => onChange(target.value),
+    }),
+    h('small', { id: hint }, text === '' || parseJson(text) !== undefined ? 'JSON' : 'This is not JSON yet.'),
+  );
+}
+
+export function parseJson(text: string): { readonly value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) };
   } catch {

@@ -107,6 +107,11 @@ export function afterEvent(view: SpaceView, event: SpaceEvent): SpaceView {
       const others = view.failures.filter((one) => one.entityId !== entityId);
       return { ...view, failures: [...others, { entityId, runId, text, at, retryAt }] };
     }
+    case 'space.changed': {
+      const { unread, waiting } = view.space;
+      const counts = { ...(unread === undefined ? {} : { unread }), ...(waiting === undefined ? {} : { waiting }) };
+      return { ...view, space: { ...event.space, ...counts } };
+    }
     default:
       return view;
   }

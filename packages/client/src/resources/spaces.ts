@@ -11,6 +11,12 @@ export interface Spaces {
   list(query?: Query<'GET /api/spaces'>, options?: RequestOptions): Promise<Ops['GET /api/spaces']['answer']>;
   get(id: string, options?: RequestOptions): Promise<Ops['GET /api/spaces/{id}']['answer']>;
   create(space: Ops['POST /api/spaces']['body'], options?: RequestOptions): Promise<Ops['POST /api/spaces']['answer']>;
+  /** Renames a space, or archives it. What is absent stays as it is. */
+  update(
+    id: string,
+    changes: Ops['PATCH /api/spaces/{id}']['body'],
+    options?: RequestOptions,
+  ): Promise<Ops['PATCH /api/spaces/{id}']['answer']>;
   /** Deletes a space, and orders the erasure of its messages. `erasures.get` shows its progress. This cannot be undone. */
   delete(id: string, options?: RequestOptions): Promise<Erasure>;
   members(
@@ -51,6 +57,7 @@ export function spaces(connection: Connection): Spaces {
     list: (query, options) => call('GET /api/spaces', { query, ...options }),
     get: (id, options) => call('GET /api/spaces/{id}', { params: { id }, ...options }),
     create: (body, options) => call('POST /api/spaces', { body, ...options }),
+    update: (id, body, options) => call('PATCH /api/spaces/{id}', { params: { id }, body, ...options }),
     delete: (id, options) => call('DELETE /api/spaces/{id}', { params: { id }, ...options }),
     members: (id, query, options) => call('GET /api/spaces/{id}/members', { params: { id }, query, ...options }),
     addMember: (id, body, options) => call('POST /api/spaces/{id}/members', { params: { id }, body, ...options }),

@@ -1,3 +1,4 @@
+import { parseJson } from '../parse-json.ts';
 import { errorText } from '../results/describe-error.ts';
 
 /** The arguments as parsed JSON, before any schema is applied. */
@@ -8,7 +9,7 @@ export function readArguments(written: unknown): ReadArguments {
   if (typeof written !== 'string') return isObject(written) ? { value: written } : { problem: notAnObject(written) };
   if (written.trim() === '') return { value: {} };
   try {
-    const value: unknown = JSON.parse(written);
+    const value: unknown = parseJson(written);
     if (isTooDeep(value, written)) return { problem: 'The arguments are nested too deeply.' };
     return isObject(value) ? { value } : { problem: notAnObject(value) };
   } catch (error) {

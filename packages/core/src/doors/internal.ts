@@ -15,6 +15,7 @@ export { parsePathPattern } from '../files/path-pattern.ts';
 export { writeModeOf } from '../files/write-mode.ts';
 export { streamResult } from '../model/stream-result.ts';
 export { addUsage, noUsage, readUsage } from '../model/usage.ts';
+export { parseJson } from '../parse-json.ts';
 export { mapPrompt } from '../prompt/build-prompt.ts';
 export { openedSections } from '../prompt/opened-sections.ts';
 export { measureJson, schemaSize } from '../schema/schema-size.ts';

@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { sameJson } from '../dispatch/same-json.ts';
 import { OptionsError } from '../errors.ts';
+import { parseJson } from '../parse-json.ts';
 import type { Outcome } from '../results/outcome.ts';
 import { jsonSchema } from '../schema/json-schema.ts';
 import type { JsonSchemaObject } from '../schema/json-schema-object.ts';
@@ -105,7 +106,7 @@ function isIn(wanted: string | RegExp, text: string): boolean {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

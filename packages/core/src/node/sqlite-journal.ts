@@ -16,6 +16,7 @@
  *     Without node:sqlite, which Node has since 22.13, `sqliteJournal` throws `journal_unsupported`.
  */
 import { LastcallError, OptionsError, StoredTranscriptError } from '../errors.ts';
+import { parseJson } from '../parse-json.ts';
 import type { Entry } from '../transcript/entry.ts';
 import type { Journal, Staged } from '../transcript/journal.ts';
 import { fromEntryJson, toPlainValue, toTranscriptJson } from '../transcript/transcript-json.ts';
@@ -163,7 +164,7 @@ function toRecord(entryJson: string, stagedJson: string | undefined): JournalRec
 
 function parse(json: string, what: string): unknown {
   try {
-    return JSON.parse(json);
+    return parseJson(json);
   } catch (cause) {
     throw new Error(`${what} is not JSON`, { cause });
   }

@@ -1,4 +1,5 @@
 import { SchemaError } from '../errors.ts';
+import { setField } from '../parse-json.ts';
 import type { Steps } from './steps.ts';
 
 /**
@@ -26,15 +27,9 @@ function copyOf(value: unknown, steps: Steps | undefined, level: number): unknow
   steps?.take(keys.length);
   for (const key of keys) {
     const field = value[key];
-    if (field !== undefined) set(copy, key, copyOf(field, steps, level + 1));
+    if (field !== undefined) setField(copy, key, copyOf(field, steps, level + 1));
   }
   return copy;
-}
-
-/** JSON.parse makes `__proto__` a property like any other, and an assignment would not. */
-function set(copy: Record<string, unknown>, key: string, value: unknown): void {
-  if (key !== '__proto__') copy[key] = value;
-  else Object.defineProperty(copy, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
 /** True if it was made by a literal or by JSON.parse, in any realm. */

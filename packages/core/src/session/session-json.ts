@@ -1,4 +1,5 @@
 import { SessionError } from '../errors.ts';
+import { parseJson } from '../parse-json.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { assertJson } from './json-state.ts';
 import { type Root, type Slot, slotNamed, withSlot } from './root.ts';
@@ -73,7 +74,7 @@ function toSessionJson(json: SessionJson | string): SessionJson {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (cause) {
     throw new SessionError('The stored session is not JSON.', { cause });
   }

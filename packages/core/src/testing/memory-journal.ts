@@ -1,3 +1,4 @@
+import { parseJson } from '../parse-json.ts';
 import { createSession } from '../session/create-session.ts';
 import type { Session } from '../session/session.ts';
 import type { Entry } from '../transcript/entry.ts';
@@ -20,7 +21,7 @@ export function memoryJournal(): MemoryJournal {
     const [plain] = toTranscriptJson([entry]).entries;
     kept.push(JSON.stringify({ entry: plain, ...rest }));
   };
-  const records = (): JournalRecord[] => kept.map((text) => JSON.parse(text) as JournalRecord);
+  const records = (): JournalRecord[] => kept.map((text) => parseJson(text) as JournalRecord);
   return {
     append: (entries) => {
       for (const entry of entries) keep({ entry });

@@ -1,4 +1,5 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Content, LanguageModelV4Message } from '@ai-sdk/provider';
+import { parseJson } from '../parse-json.ts';
 import { type RedactText, toRecordedJson } from './recorded-json.ts';
 
 /*
@@ -56,7 +57,7 @@ function toParts(part: ContentPart): readonly Part[] {
 function toArguments(input: unknown): unknown {
   if (typeof input !== 'string') return input;
   try {
-    return JSON.parse(input);
+    return parseJson(input);
   } catch {
     return input;
   }

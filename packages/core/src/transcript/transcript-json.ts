@@ -1,4 +1,5 @@
 import { StoredTranscriptError } from '../errors.ts';
+import { parseJson } from '../parse-json.ts';
 import { toBase64 } from '../to-base64.ts';
 import { flawOfCalls } from './call-order.ts';
 import type { Entry } from './entry.ts';
@@ -116,7 +117,7 @@ function withUrls(entry: Entry): Entry {
 function parse(json: unknown): unknown {
   if (typeof json !== 'string') return json;
   try {
-    return JSON.parse(json);
+    return parseJson(json);
   } catch (cause) {
     throw new StoredTranscriptError('transcript', 'is not JSON.', { cause });
   }

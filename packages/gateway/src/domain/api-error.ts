@@ -74,6 +74,7 @@ export type ErrorCode =
   | 'run_ended'
   | 'run_failed'
   | 'run_queued'
+  | 'space_archived'
   | 'stopping'
   | 'store_unavailable'
   | 'token_expired'

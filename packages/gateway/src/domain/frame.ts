@@ -1,4 +1,5 @@
 import type { LanguageModelV4FilePart, LanguageModelV4Message } from '@ai-sdk/provider';
+import { parseJson } from '@lastcall/core/internal';
 import { HIDDEN, withoutHiddenTags } from './frame-tag.ts';
 
 /**
@@ -86,7 +87,7 @@ export function parseAnyFrame(text: string): Frame | undefined {
 /** Returns undefined if a line is not JSON, e.g. because the text was clipped. */
 function parseLines(lines: readonly string[]): unknown[] | undefined {
   try {
-    return lines.map((line): unknown => JSON.parse(line));
+    return lines.map((line): unknown => parseJson(line));
   } catch {
     return undefined;
   }

@@ -3,31 +3,18 @@ import { expect, test } from 'vitest';
 import { answer } from '../../src/domain/calls/answer-call.ts';
 import { lastTasks } from '../../src/domain/evaluations/task.ts';
 import { listForks } from '../../src/domain/forks/fork.ts';
+import { listRuns } from '../../src/domain/runs/run.ts';
 import { getRunDetails } from '../../src/domain/runs/run-details.ts';
-import { type DraftRequest, startDraft } from '../../src/runtime/forks/start-draft.ts';
-import type { StartedFork } from '../../src/runtime/forks/start-fork.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import { databases } from '../support/stores.ts';
 import type { World } from '../support/world.ts';
-import { countingTools, endsOf, lastRun } from './forking.ts';
+import { countingTools, draft, endsOf, lastRun } from './forking.ts';
 
 const calls = (...inputs: [toolName: string, input: object][]) => ({
   calls: inputs.map(([toolName, input], index) => ({ toolName, input, toolCallId: `${toolName}-${index}` })),
 });
 const by = { key: true, keyId: 'key' } as const;
-
-async function draft(
-  world: World,
-  agentId: string,
-  input: DraftRequest['input'],
-  changes: DraftRequest['changes'] = {},
-): Promise<StartedFork> {
-  const caller = { kind: 'key', keyId: 'key' } as const;
-  const started = await world.in((tx) => startDraft(tx, world.registry, { caller, agentId, input, changes }));
-  await world.idle();
-  return started;
-}
 
 const detailsOf = ({ store }: World, runId: string) => getRunDetails(store.db, runId);
 
@@ -62,13 +49,16 @@ describeWorlds(
       const busy = calls(
         ['set_memories', { memories: [{ key: 'colour', value: 'red' }] }],
         ['set_goals', { goals: [{ description: 'Win.' }] }],
-        ['set_plans', { plans: [{ key: 'p', name: 'Later', instruction: 'Go.', schedule: { inMs: 60_000 } }] }],
+        ['set_plans', { plans: [{ key: 'p', name: 'Later', instruction: 'Go.', after: 'PT1H' }] }],
         ['send_message', { text: 'Hello, everyone.' }],
         ['look', { n: 1 }],
         ['pay', { n: 2 }],
       );
       const model = scriptedModel([{ text: 'Hello.' }]);
-      const other = scriptedModel([busy, { text: 'Paid, it seems.' }]);
+      const other = scriptedModel([
+        ...[busy, { text: 'Paid, it seems.' }],
+        ...[calls(['read_messages', { spaceId: '1' }]), { text: 'I read it.' }],
+      ]);
       const world = await open({ models: { default: model, other }, tools });
       const { ada, bot, space } = await lobby(world, { replies: 'text', instructions: 'Be kind.', tools: ['look'] });
       await world.say(space, ada, 'Go.');
@@ -88,6 +78,13 @@ describeWorlds(
         ]),
       );
       const heard = world.heard(space).length;
+      const promptAfter = async (contextId: string) => {
+        const after = await lastRun(world, contextId);
+        await draft(world, bot, { message: 'What was said?', after }, { model: 'other' });
+        // Reading is real.
+        expect(JSON.stringify(other.requests[3]?.prompt)).toContain('Hello.');
+        return other.requests[2]?.prompt;
+      };
 
       const changes = {
         instructions: 'Be brief.',
@@ -108,7 +105,14 @@ describeWorlds(
       expect(request?.temperature).toBe(0.3);
       expect(JSON.stringify(request?.prompt)).toContain('Be brief.');
       expect(JSON.stringify(request?.prompt)).not.toContain('Be kind.');
-      expect(request?.tools?.map(({ name }) => name).sort()).toEqual(['look', 'pay', 'read_output']);
+      // It is tried as it is in its spaces, with the built-in tools, which only tell it what they would do.
+      expect(request?.tools?.map(({ name }) => name)).toEqual(
+        expect.arrayContaining(['look', 'pay', 'send_message', 'read_messages', 'set_memories', 'set_plans']),
+      );
+      const ends = (await endsOf(world, started.runId)).map((end) => JSON.parse(end));
+      expect(ends.map(({ toolName, outcome }) => `${toolName} ${outcome.status}`)).toEqual([
+        ...['set_memories ok', 'set_goals ok', 'set_plans ok', 'send_message ok', 'look ok', 'pay pending'],
+      ]);
       // What has effects outside waits, and runs only if its tool is named.
       expect(ran).toEqual({ pay: 0, look: 1 });
       const waiting = await world.store.db
@@ -133,6 +137,10 @@ describeWorlds(
       expect(world.heard(space)).toHaveLength(heard);
       expect(await storedOutside(world)).toEqual(before);
       expect(model.requests).toHaveLength(1);
+      // What it changed is known to it alone, also in what follows in the same conversation.
+      for (const prompt of [other.requests[1]?.prompt, await promptAfter(started.contextId)])
+        expect(JSON.stringify(prompt)).toContain('colour: red');
+      expect(await storedOutside(world)).toEqual(before);
       // It is no task of the agent, and no fork of a run.
       const tasks = await lastTasks(world.store.db, bot, {});
       expect(JSON.stringify(tasks)).not.toContain('Pay 2.');
@@ -192,6 +200,11 @@ describeWorlds(
       expect((await endsOf(world, whole.runId)).join()).toContain('Paid by hand.');
       expect(ran.pay).toBe(0);
       expect((await listForks(world.store.db, second.runId)).items).toEqual([]);
+      const listed = new Map((await listRuns(world.store.db)).items.map(({ id, trial }) => [id, trial]));
+      expect([second, again].map(({ runId }) => listed.get(runId))).toEqual([
+        { kind: 'draft' },
+        { kind: 'draft', runId: second.runId },
+      ]);
       // What was said before has not changed.
       expect(await detailsOf(world, second.runId)).toMatchObject({ response: 'Looked.' });
     });

@@ -5,6 +5,7 @@ import type { ForkChanges } from '../../src/domain/forks/fork.ts';
 import { getRunDetails } from '../../src/domain/runs/run-details.ts';
 import { getStepRequest } from '../../src/domain/runs/step-request.ts';
 import { fromJson } from '../../src/ports/store/schema/json.ts';
+import { type DraftRequest, startDraft } from '../../src/runtime/forks/start-draft.ts';
 import { type StartedFork, startFork } from '../../src/runtime/forks/start-fork.ts';
 import type { World } from '../support/world.ts';
 
@@ -31,6 +32,18 @@ export async function fork(
 ): Promise<StartedFork> {
   const caller = { kind: 'key', keyId: 'key' } as const;
   const started = await world.in((tx) => startFork(tx, world.registry, { caller, runId, atStep, changes }));
+  await world.idle();
+  return started;
+}
+
+export async function draft(
+  world: World,
+  agentId: string,
+  input: DraftRequest['input'],
+  { nodes, ...changes }: DraftRequest['changes'] & { readonly nodes?: DraftRequest['nodes'] } = {},
+): Promise<StartedFork> {
+  const caller = { kind: 'key', keyId: 'key' } as const;
+  const started = await world.in((tx) => startDraft(tx, world.registry, { caller, agentId, input, changes, nodes }));
   await world.idle();
   return started;
 }

@@ -7,6 +7,7 @@ import { answer } from '../../src/domain/calls/answer-call.ts';
 import { deletePerson } from '../../src/domain/erasure/delete-person.ts';
 import { performErasures } from '../../src/domain/erasure/perform-erasures.ts';
 import { listForks } from '../../src/domain/forks/fork.ts';
+import { listRuns } from '../../src/domain/runs/run.ts';
 import { getRunDetails } from '../../src/domain/runs/run-details.ts';
 import { addMember, removeMember } from '../../src/domain/spaces/membership.ts';
 import { fromJson } from '../../src/ports/store/schema/json.ts';
@@ -252,6 +253,9 @@ describeWorlds(
       expect((await getRunDetails(world.store.db, runId)).fork).toBeUndefined();
       const { items } = await listForks(world.store.db, runId);
       expect(items).toMatchObject([{ ...forked, atStep: 2, changes }]);
+      // A list of runs marks it, and the run that it was forked from has no mark.
+      const listed = new Map((await listRuns(world.store.db)).items.map(({ id, trial }) => [id, trial]));
+      expect([listed.get(forked.runId), listed.get(runId)]).toEqual([{ kind: 'fork', runId }, undefined]);
       const usage = await world.store.db
         .selectFrom('usage_requests')
         .select('kind')

@@ -5,7 +5,7 @@ import { addTag } from '../../src/domain/frame-tag.ts';
 import { showFrame } from '../../src/domain/frame-words.ts';
 import type { EntityKind, InboxEvent } from '../../src/domain/inbox/inbox-event.ts';
 import { priorityOf } from '../../src/domain/inbox/inbox-event.ts';
-import { renderInbox } from '../../src/domain/inbox/render-inbox.ts';
+import { renderInbox, type WaitingEvent } from '../../src/domain/inbox/render-inbox.ts';
 import { toReadable } from '../../src/domain/transcript/readable-frames.ts';
 import { parseInboxes } from '../../src/models/rehearsal/parse-inbox.ts';
 import { TAG, waitingEvents } from './hostile-events.ts';
@@ -94,6 +94,18 @@ describe('what waits', () => {
     },
     SLOW_MS,
   );
+
+  test('[G10] an input with an escaped name is given back, although V8 misreads it after an input with a backslash', () => {
+    const call = (input: unknown): WaitingEvent => ({
+      eventId: 'ev1',
+      at: 0,
+      attempt: 1,
+      event: { type: 'tool_result', callId: 'c', toolName: 't', input, outcome: { status: 'expired' } },
+    });
+    const names = ['\\', '\n', '"', '<', '\u2028'];
+    const given = names.map((name) => storedInbox(renderInbox([call({ to: 'Ann', [name]: 1 })], frame)));
+    expect(given.map((inbox) => inbox?.events)).toEqual(names.map((name) => [call({ to: 'Ann', [name]: 1 })]));
+  });
 
   test('[G10] an inbox of another tag, or inside other text, is none', () => {
     const text = showFrame(renderInbox([], frame), TAG) ?? '';

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { answer } from '../../src/domain/calls/answer-call.ts';
 import { rehearsalModel } from '../../src/models/rehearsal/rehearsal-model.ts';
 import { fromJson } from '../../src/ports/store/schema/json.ts';
+import { draft, stopOf, waitingIn } from '../forks/forking.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import { waitingOf } from '../support/waiting-of.ts';
@@ -36,5 +37,20 @@ describeWorlds('a rehearsed agent', (open) => {
     expect((await textsBy(world, bot)).at(-1)).toMatch(
       /Ada approved book_hotel, and it says: Room 5 in Rome, 3 nights\.$/,
     );
+  });
+
+  test('[S25] a draft of a rehearsed agent that is in a space does what it is told, and what acts outside waits', async () => {
+    const look = tool({
+      description: 'Fetches the weather of a city.',
+      inputSchema: z.object({ city: z.string() }),
+      effects: 'none',
+      execute: ({ city }) => `Sun in ${city}.`,
+    });
+    const world = await open({ models: { default: rehearsalModel() }, tools: { book_hotel, fetch_weather: look } });
+    const { bot } = await lobby(world, { tools: ['book_hotel', 'fetch_weather'] });
+    const { runId } = await draft(world, bot, { message: 'What is the weather in Oslo?' });
+    expect(await stopOf(world, runId)).toMatchObject({ response: expect.stringContaining('Sun in Oslo.') });
+    const { contextId } = await draft(world, bot, { message: 'Book a hotel in Rome for 3 nights.' });
+    expect((await waitingIn(world, contextId)).map(({ tool_name }) => tool_name)).toEqual(['book_hotel']);
   });
 });

@@ -112,6 +112,10 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'GET /api/spaces': { rights: LIST, request: plain },
   'POST /api/spaces': { rights: WRITE, request: () => ({ body: { name: 'Attic' } }) },
   'GET /api/spaces/{id}': { rights: SHARED_READ, request: ofSpace() },
+  'PATCH /api/spaces/{id}': {
+    rights: WRITE,
+    request: async ({ api }) => ({ path: `/api/spaces/${await api.space()}`, body: { name: 'Loft', archived: true } }),
+  },
   'DELETE /api/spaces/{id}': {
     rights: ADMIN,
     request: async ({ api }) => ({ path: `/api/spaces/${await api.space()}` }),

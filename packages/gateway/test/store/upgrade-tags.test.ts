@@ -101,6 +101,7 @@ const ROWS = [
   'alter table calls drop column node',
   'drop table audit',
   'alter table spaces drop column deleted_at',
+  'alter table spaces drop column archived_at',
   ...['erasures', 'erasure_runs', 'erasure_prints'].map((table) => `drop table ${table}`),
   ...['notify_events', 'notifications'].map((table) => `drop table ${table}`),
   'drop table grants',

@@ -53,6 +53,7 @@ describe.each(databases)('a database of the last version with two tables of call
       '0054-evaluations',
       '0055-call-statuses',
       '0056-search',
+      '0057-archived-spaces',
     ]);
     await fresh.close();
   });

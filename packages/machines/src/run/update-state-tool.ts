@@ -1,4 +1,5 @@
 import { type AnyTool, type Middleware, type ToolSet, ToolValidationError, tool, wrapToolSet } from '@lastcall/core';
+import { parseJson } from '@lastcall/core/internal';
 import type { CompiledNode } from '../charter/compiled-node.ts';
 import { isPlainObject, type Plain, type PlainObject } from '../charter/plain.ts';
 import type { StateContext } from '../charter/state-context.ts';
@@ -39,7 +40,7 @@ const unwrapPatch: Middleware = {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

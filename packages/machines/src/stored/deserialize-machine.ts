@@ -1,3 +1,4 @@
+import { parseJson } from '@lastcall/core/internal';
 import { type Charter, CompiledCharter } from '../charter/charter.ts';
 import type { PlainObject } from '../charter/plain.ts';
 import { StoredMachineError } from '../errors.ts';
@@ -116,7 +117,7 @@ export function readJson(json: MachineJson | string): Fields {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (cause) {
     throw new StoredMachineError('machine', 'is no JSON.', { cause });
   }

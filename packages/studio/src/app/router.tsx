@@ -7,6 +7,7 @@ import {
   runSearch,
   runsSearch,
   spaceSearch,
+  spacesSearch,
   tabSearch,
   textSearch,
   toolSearch,
@@ -34,6 +35,7 @@ const routes = root.addChildren([
   }),
   createRoute({
     ...at('/spaces'),
+    validateSearch: spacesSearch,
     component: lazyRouteComponent(() => import('../pages/space/spaces-page.tsx'), 'SpacesPage'),
   }),
   createRoute({

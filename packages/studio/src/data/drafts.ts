@@ -1,4 +1,4 @@
-import { type DraftChanges, everyItem, type Story } from '@lastcall/client';
+import { type DraftChanges, everyItem, type ForkChanges, type Story } from '@lastcall/client';
 import type { WrittenRun } from '@lastcall/client/timeline';
 import { queryOptions } from '@tanstack/react-query';
 import { client } from './client.ts';
@@ -14,13 +14,19 @@ export type SentToDraft =
   | { readonly message: string; readonly after?: string | undefined }
   | { readonly again: string };
 
+/** What is different in nodes of a machine, by their names. */
+export type ChangedNodes = NonNullable<ForkChanges['nodes']>;
+
+/** What is tried: fields of the configuration, and nodes of a machine. */
+export interface Tried {
+  readonly changes: Readonly<Record<string, unknown>>;
+  readonly nodes: ChangedNodes;
+}
+
 /** Returns the id of the run that answers. */
-export async function sendToDraft(
-  agentId: string,
-  changes: Readonly<Record<string, unknown>>,
-  sent: SentToDraft,
-): Promise<string> {
-  return (await client.agents.draft(agentId, { changes: changes as DraftChanges, ...sent })).runId;
+export async function sendToDraft(agentId: string, { changes, nodes }: Tried, sent: SentToDraft): Promise<string> {
+  const ofNodes = Object.keys(nodes).length === 0 ? {} : { nodes };
+  return (await client.agents.draft(agentId, { changes: changes as DraftChanges, ...ofNodes, ...sent })).runId;
 }
 
 /** Longer conversations with a draft show their newest turns. */

@@ -12,14 +12,24 @@ export function spaceSearch({ at }: Given): SpaceSearch {
   return typeof at === 'number' ? { at } : {};
 }
 
+export interface SpacesSearch {
+  readonly show?: 'archived';
+}
+
+export function spacesSearch({ show }: Given): SpacesSearch {
+  return show === 'archived' ? { show } : {};
+}
+
 export type InboxShow = 'waiting' | 'answered' | 'expired';
 
 export interface InboxSearch {
   readonly show?: InboxShow;
+  /** The call that is open. */
+  readonly call?: string;
 }
 
-export function inboxSearch({ show }: Given): InboxSearch {
-  return show === 'answered' || show === 'expired' ? { show } : {};
+export function inboxSearch({ show, ...given }: Given): InboxSearch {
+  return { ...(show === 'answered' || show === 'expired' ? { show } : {}), ...texts(given, ['call']) };
 }
 
 export interface RunsSearch {

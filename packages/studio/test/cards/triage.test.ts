@@ -55,8 +55,17 @@ test('[S26] 30 calls are answered with the keyboard alone: one by one, and those
         return await until();
       })
       .toBe(true);
+  // The first call is shown beside the list, without the focus, and the address names it.
+  const [first, , third] = (await gateway.api('/api/pending')).items;
+  await page.waitForURL(`**/inbox?call=${first.callId}`);
+  await page.getByRole('region', { name: /^wire_money, waits/ }).waitFor();
+  expect(await focused()).toBe(null);
+  // A link opens the call that it names.
+  const link = await studio.open(`/inbox?call=${third.callId}`);
+  await link.page.locator(`[data-inbox-row="${third.callId}"][aria-expanded=true]`).waitFor();
+  await link.page.locator(`[data-card="${third.callId}"]`).waitFor();
+  await link.page.context().close();
   await page.keyboard.press('j');
-  await page.keyboard.press('Enter');
   for (let row = 1; row <= ROWS; row++) {
     await expect.poll(focused).toBe('waiting');
     if (row === 2) {

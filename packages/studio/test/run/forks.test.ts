@@ -82,6 +82,14 @@ test('[E3] all forks of a run are compared with it: what was changed, calls, ans
   await table.getByRole('radio', { name: 'compare fork 2' }).check();
   await page.getByText('fork at step 2, changed: the outcome of a call').waitFor();
   expect(await accessibilityProblems(page)).toEqual([]);
+  // Lists of runs mark forks, with the way to the original.
+  await page.goto(`${studio.gateway.url}/runs`);
+  const rows = page.getByRole('list', { name: 'Runs' }).getByRole('listitem');
+  await expect.poll(() => rows.filter({ hasText: 'fork' }).count()).toBe(3);
+  await rows.filter({ hasText: 'fork' }).first().getByRole('link', { name: 'of this run' }).click();
+  await page.waitForURL(`**/runs/${original}`);
+  await page.getByRole('link', { name: 'compare them with this run' }).click();
+  await table.waitFor();
   await page.setViewportSize({ width: 380, height: 800 });
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(380);
   expect(problems).toEqual([]);

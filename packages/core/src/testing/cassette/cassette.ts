@@ -1,5 +1,6 @@
 import type { LanguageModelV4GenerateResult, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { LastcallError } from '../../errors.ts';
+import { parseJson } from '../../parse-json.ts';
 
 /**
  * A cassette: what a model was asked, and what it replied. It is a JSON file that people read and review:
@@ -77,7 +78,7 @@ export class CassetteError extends LastcallError {
 export function readCassette(text: string, path: string): Cassette {
   let value: Partial<Cassette>;
   try {
-    value = JSON.parse(text) as Partial<Cassette>;
+    value = parseJson(text) as Partial<Cassette>;
   } catch (cause) {
     throw new CassetteError(`${path} is not a cassette: it is not JSON. Record it again.`, { cause });
   }

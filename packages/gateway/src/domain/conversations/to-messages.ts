@@ -1,5 +1,6 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import type { Entry, Outcome, Settlement } from '@lastcall/core';
+import { parseJson } from '@lastcall/core/internal';
 
 /** A message or call of a conversation, in the format of the chat endpoints. */
 export type ConversationMessage =
@@ -52,7 +53,7 @@ function toCall(settlement: Settlement | undefined): readonly ConversationMessag
 export function inputOf(input: unknown): unknown {
   if (typeof input !== 'string') return input;
   try {
-    const value: unknown = JSON.parse(input === '' ? '{}' : input);
+    const value: unknown = parseJson(input === '' ? '{}' : input);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : input;
   } catch {
     return input;

@@ -4,6 +4,7 @@ import type { ForkRow, Json, Tables } from '../../ports/store/schema/tables.ts';
 import type { Situation } from '../agents/describe-agent.ts';
 import type { ModelSettings } from '../conversations/turn-settings.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
+import type { ChangedNodes } from './changed-nodes.ts';
 import type { ChangedOutcome } from './changed-outcome.ts';
 import { DRAFT_STEP, type DraftDetails } from './draft.ts';
 
@@ -20,17 +21,9 @@ export interface ForkChanges {
   /** The tools of the agent, as in its configuration. */
   readonly tools?: readonly unknown[] | undefined;
   /** Of a machine: by the names of its nodes. */
-  readonly nodes?: Readonly<Record<string, NodeChanges>> | undefined;
-  /** Set for a draft, which has nothing else. */
+  readonly nodes?: ChangedNodes | undefined;
+  /** Set for a draft, which has nothing else but `nodes`. */
   readonly draft?: DraftDetails | undefined;
-}
-
-/** What is different in a node of a machine. */
-interface NodeChanges {
-  /** In place of those of the charter. */
-  readonly instructions?: string | undefined;
-  /** In place of the node's own, or the agent's. */
-  readonly model?: string | undefined;
 }
 
 /** A conversation that continues a run from one of its steps. */
@@ -90,7 +83,9 @@ export async function forkOrDraft(
   const found = await findFork(db, threadId);
   if (found === undefined) return {};
   const { originRunId: runId, atStep, changes } = found;
-  return atStep === DRAFT_STEP ? { draft: { changes: {}, ...changes.draft } } : { fork: { runId, atStep, changes } };
+  if (atStep !== DRAFT_STEP) return { fork: { runId, atStep, changes } };
+  const { draft, nodes } = changes;
+  return { draft: { changes: {}, ...draft, ...(nodes === undefined ? {} : { nodes }) } };
 }
 
 export async function isForkThread(db: Kysely<Tables>, threadId: string): Promise<boolean> {

@@ -5,6 +5,7 @@ import type { Tables } from '../../ports/store/schema/tables.ts';
 import { originOf } from '../transcript/machine-rows.ts';
 import type { EntryRecord } from '../transcript/transcript-row.ts';
 import { toOutcome } from './changed-outcome.ts';
+import { DRAFT_STEP } from './draft.ts';
 import type { Fork } from './fork.ts';
 
 /** A call of the original run, and how it ended. */
@@ -24,11 +25,13 @@ export interface RecordedCall extends Pick<Settlement, 'callId' | 'toolName' | '
  */
 export async function recordedCalls(db: Kysely<Tables>, fork: Fork): Promise<readonly RecordedCall[]> {
   const { originThreadId: threadId, originRunId: runId, baseSeq: after, originKind, changes } = fork;
-  const inRun = await endsIn(db, { threadId, runId, after });
+  // A conversation with a draft has one turn, whose later runs continue after answers.
+  const original = fork.atStep === DRAFT_STEP && runId !== '' ? { threadId, after } : { threadId, runId, after };
+  const inRun = await endsIn(db, original);
   const ends = await withLaterEnds(db, { threadId, after }, inRun);
   const ids = ends.map(({ settlement: { callId } }) => callId);
   const stored = await storedCalls(db, ids);
-  const asked = ends.some(({ instanceId }) => instanceId !== undefined) ? await orderOfCalls(db, runId) : undefined;
+  const asked = ends.some(({ instanceId }) => instanceId !== undefined) ? await orderOfCalls(db, original) : undefined;
   const found = ends.flatMap(({ settlement, instanceId, staged }) => {
     const { callId, toolName, input, terminal } = settlement;
     const row = stored.get(callId);
@@ -72,7 +75,7 @@ export interface EndOfCall {
 
 interface EndsQuery {
   readonly threadId: string;
-  readonly runId?: string;
+  readonly runId?: string | undefined;
   readonly after: number;
 }
 
@@ -140,15 +143,15 @@ function isOpen({ outcome }: Settlement): boolean {
 
 const MOST_ROWS = 200;
 
-/** The order in which the models of a run asked for its calls. Instances of a machine number their steps each on its own. */
-async function orderOfCalls(db: Kysely<Tables>, runId: string): Promise<ReadonlyMap<string, number>> {
-  const rows = await db
+/** The order in which the models of a run, or of a thread, asked for its calls. Instances of a machine number their steps each on its own. */
+async function orderOfCalls(db: Kysely<Tables>, { threadId, runId }: EndsQuery): Promise<ReadonlyMap<string, number>> {
+  let query = db
     .selectFrom('transcript_entries')
     .select('payload')
-    .where('run_id', '=', runId)
-    .where('kind', '=', 'reply')
-    .orderBy('seq')
-    .execute();
+    .where('thread_id', '=', threadId)
+    .where('kind', '=', 'reply');
+  if (runId !== undefined) query = query.where('run_id', '=', runId);
+  const rows = await query.orderBy('seq').execute();
   const order = new Map<string, number>();
   for (const { payload } of rows) {
     const { entry } = fromJson<EntryRecord>(payload);

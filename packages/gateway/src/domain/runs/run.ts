@@ -7,6 +7,7 @@ import { notFound } from '../api-error.ts';
 import type { CountedStatus } from '../calls/call-status.ts';
 import { isId } from '../entities/column-text.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
+import { DRAFT_STEP } from '../forks/draft.ts';
 import { EVERYTHING, throughAgents, type View } from '../projects/view.ts';
 import { findQueued, type QueuedRun } from './queued-run.ts';
 import { hasStatus, type ListedStatus, SHOWN_STATUS, type ShownStatus } from './run-status.ts';
@@ -40,9 +41,18 @@ export interface Run {
   readonly worker?: string;
   /** When another worker continued it, oldest first. */
   readonly takeovers?: readonly Takeover[];
+  /** Set for a run of a fork or a draft. */
+  readonly trial?: Trial;
   readonly cancelRequestedAt?: number;
   readonly createdAt: number;
   readonly endedAt?: number;
+}
+
+/** A run of a fork or a draft only tries something: it acts in no space, and outside only if a person says so. */
+interface Trial {
+  readonly kind: 'fork' | 'draft';
+  /** The run that it was forked from, or whose message the draft answers again. */
+  readonly runId?: string;
 }
 
 /** An event that woke the agent. */
@@ -152,10 +162,17 @@ function withAgent(db: Kysely<Tables>) {
     .selectFrom('runs')
     .innerJoin('threads', 'threads.id', 'runs.thread_id')
     .leftJoin('nested_usage', 'nested_usage.run_id', 'runs.id')
+    .leftJoin('forks', 'forks.thread_id', 'runs.thread_id')
     .selectAll('runs')
     .select(SHOWN_STATUS.as('shown_status'))
     .select(['threads.agent_id', 'nested_usage.input_tokens', 'nested_usage.output_tokens'])
+    .select(['forks.at_step', 'forks.origin_run_id'])
     .select(['nested_usage.total_tokens', 'nested_usage.cached_tokens', 'nested_usage.estimated']);
+}
+
+function toTrial(atStep: number, originRunId: string | null): Trial {
+  const kind = atStep === DRAFT_STEP ? 'draft' : 'fork';
+  return originRunId === null || originRunId === '' ? { kind } : { kind, runId: originRunId };
 }
 
 function toQueuedRun({ runId, agentId, threadId, trigger, isDead, createdAt }: QueuedRun): Run {
@@ -166,6 +183,9 @@ function toQueuedRun({ runId, agentId, threadId, trigger, isDead, createdAt }: Q
 interface ReadRun extends RunRow {
   readonly shown_status: ListedStatus;
   readonly agent_id: string;
+  /** Of the fork or draft that its conversation is. */
+  readonly at_step: number | null;
+  readonly origin_run_id: string | null;
   /** The tokens of its sub-agents. */
   readonly input_tokens: number | null;
   readonly output_tokens: number | null;
@@ -212,6 +232,7 @@ function toRun(row: ReadRun): Run {
     ...(row.retry_of === null ? {} : { retryOf: row.retry_of }),
     ...(row.owner === null ? {} : { worker: row.owner }),
     ...(row.takeovers === null ? {} : { takeovers: fromJson<Takeover[]>(row.takeovers) }),
+    ...(row.at_step === null ? {} : { trial: toTrial(row.at_step, row.origin_run_id) }),
     ...(row.cancel_requested_at === null ? {} : { cancelRequestedAt: row.cancel_requested_at }),
     createdAt: row.created_at,
     ...(row.ended_at === null ? {} : { endedAt: row.ended_at }),

@@ -19,6 +19,7 @@ import { lockSpace } from './lock-space.ts';
 import { type Message, toMessage } from './message.ts';
 import { findHearings, findRecipients, type Hearing, notifyAgents } from './notify-agents.ts';
 import type { Space } from './space.ts';
+import { assertNotArchived } from './update-space.ts';
 
 export interface NewMessage {
   readonly spaceId: string;
@@ -65,6 +66,7 @@ export async function postMessage(
   // Checked before anything is refused: a repeated message gets the same response as the first time.
   if (before !== undefined)
     return { message: toMessage(before), duplicate: true, heardBy: await findHearings(tx, before.id) };
+  assertNotArchived(space);
   const replyToSeq = await assertPostable(tx, tx.db, newMessage);
   const attachments = await attachToSpace(tx, newMessage);
   const row = appendMessage(tx, space, {

@@ -10,6 +10,7 @@ export interface OwnSpace {
   readonly number: number | null;
   readonly name: string;
   readonly description: string;
+  readonly archivedAt: number | null;
 }
 
 /**
@@ -33,12 +34,12 @@ export async function findOwnSpace(db: Kysely<Tables>, entityId: string, referen
 
 /** A sentence that lists the spaces of an entity. */
 export async function listOwnSpaces(db: Kysely<Tables>, entityId: string): Promise<string> {
-  const spaces = await ownSpaces(db, entityId).limit(51).execute();
+  const spaces = await ownSpaces(db, entityId).where('spaces.archived_at', 'is', null).limit(51).execute();
   if (spaces.length === 0) return 'You are not a member of any space.';
   const more = spaces.length > 50 ? ', and more' : '';
   return `Your spaces: ${spaces
     .slice(0, 50)
-    .map((space) => spaceReference({ ...space }))
+    .map(({ spaceId, number, name }) => spaceReference({ spaceId, number, name }))
     .join(', ')}${more}.`;
 }
 
@@ -47,6 +48,7 @@ function ownSpaces(db: Kysely<Tables>, entityId: string) {
     .selectFrom('memberships')
     .innerJoin('spaces', 'spaces.id', 'memberships.space_id')
     .select(['spaces.id as spaceId', 'memberships.number', 'spaces.name', 'spaces.description'])
+    .select('spaces.archived_at as archivedAt')
     .where('memberships.entity_id', '=', entityId)
     .where('memberships.left_at', 'is', null)
     .orderBy('memberships.number');

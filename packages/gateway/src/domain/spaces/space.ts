@@ -24,6 +24,8 @@ export interface Space {
   readonly createdAt: number;
   /** The number of its newest message, or 0 if there is none. */
   readonly lastSeq: number;
+  /** Since when it takes no new messages. Absent if it does. */
+  readonly archivedAt?: number;
 }
 
 export interface NewSpace {
@@ -50,6 +52,7 @@ export async function createSpace(tx: Tx, newSpace: NewSpace): Promise<Space> {
     hops: 0,
     created_at: tx.now(),
     deleted_at: null,
+    archived_at: null,
   };
   const inserted = await tx.db
     .insertInto('spaces')
@@ -88,15 +91,18 @@ export interface SpaceFilter extends PageOptions {
   readonly entityId?: string | undefined;
   /** Default: those of all projects. */
   readonly view?: View | undefined;
+  /** Whether archived spaces are listed too, or alone. Default `exclude`. */
+  readonly archived?: 'exclude' | 'include' | 'only' | undefined;
 }
 
 /** Lists spaces, oldest first. */
 export async function listSpaces(db: Kysely<Tables>, filter: SpaceFilter = {}): Promise<Page<Space>> {
   const limit = pageLimit(filter.limit);
   const after = textCursor(filter.cursor);
-  const { entityId, view = EVERYTHING } = filter;
+  const { entityId, view = EVERYTHING, archived = 'exclude' } = filter;
   if (entityId !== undefined && !isId(entityId)) return { items: [] };
   let query = db.selectFrom('spaces').selectAll().where('deleted_at', 'is', null).where(inView(view, 'spaces'));
+  if (archived !== 'include') query = query.where('archived_at', archived === 'only' ? 'is not' : 'is', null);
   if (after !== undefined) query = query.where('id', '>', after);
   if (entityId !== undefined)
     query = query.where('id', 'in', (eb) =>
@@ -109,7 +115,7 @@ export async function listSpaces(db: Kysely<Tables>, filter: SpaceFilter = {}): 
   return toPage(rows, { limit, cursorOf: ({ id }) => id, toItem: toSpace });
 }
 
-function toSpace(row: SpaceRow): Space {
+export function toSpace(row: SpaceRow): Space {
   return {
     id: row.id,
     name: row.name,
@@ -118,5 +124,6 @@ function toSpace(row: SpaceRow): Space {
     metadata: fromJson<Metadata>(row.metadata),
     createdAt: row.created_at,
     lastSeq: row.next_seq - 1,
+    ...(row.archived_at === null ? {} : { archivedAt: row.archived_at }),
   };
 }

@@ -12,6 +12,7 @@ import type { CardCall } from './card-call.ts';
 import { lockSpace } from './lock-space.ts';
 import { requireMember } from './membership.ts';
 import { type Message, toMessage, toMessageJson } from './message.ts';
+import { assertNotArchived, isArchived } from './update-space.ts';
 
 export interface NewCard {
   readonly spaceId: string;
@@ -47,6 +48,7 @@ export async function openCard(tx: Tx, newCard: NewCard): Promise<Message> {
     const isSame = known.status === status;
     return (isSame ? undefined : await updateCard(tx, callId, { status, input, call })) ?? toMessage(known);
   }
+  assertNotArchived(space);
   const row = appendMessage(tx, space, {
     entity_id: entityId,
     kind: 'tool',
@@ -62,12 +64,12 @@ export async function openCard(tx: Tx, newCard: NewCard): Promise<Message> {
   return toMessage(row);
 }
 
-/** Returns undefined, and writes nothing, if the agent was removed from the space. */
-export async function openCardIfMember(tx: Tx, newCard: NewCard): Promise<Message | undefined> {
+/** Returns undefined, and writes nothing, if the agent was removed from the space, or the space was archived. */
+export async function openCardIfAllowed(tx: Tx, newCard: NewCard): Promise<Message | undefined> {
   try {
     return await openCard(tx, newCard);
   } catch (error) {
-    if (isNotFound(error)) return undefined;
+    if (isNotFound(error) || isArchived(error)) return undefined;
     throw error;
   }
 }

@@ -1,3 +1,4 @@
+import { parseJson } from '@lastcall/core/internal';
 import type { EntityKind, InboxEvent, ToolResultEvent, ToolResultOutcome } from '../../domain/inbox/inbox-event.ts';
 import { isIndented, withoutIndent } from '../../domain/plain-words.ts';
 
@@ -140,7 +141,7 @@ function toName(name: string): string {
 /** JSON, or a text that is none. */
 function toValue(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return text;
   }

@@ -45,7 +45,7 @@ export function readScene({ prompt, tools = [], toolChoice: choice }: LanguageMo
     prompt.map((message) => textsOf(message)[0] ?? ''),
     tag,
   );
-  const topic = lastInbox(inboxes) ?? lastWords(prompt);
+  const topic = lastInbox(inboxes) ?? lastWords(prompt, tag);
   const { at } = topic;
   const after = prompt.slice(at + 1);
   const isUsable = (name: string): boolean =>
@@ -75,9 +75,11 @@ function lastInbox(inboxes: readonly (ParsedInbox | undefined)[]): Topic | undef
   return inbox && { at, topic: inbox.events, now: inbox.now };
 }
 
-function lastWords(prompt: LanguageModelV4Prompt): Topic {
+/** In a draft of an agent that is in spaces, the situation follows what a person said. */
+function lastWords(prompt: LanguageModelV4Prompt, tag: string): Topic {
   const words = prompt.map((message) => textsOf(message).join('\n'));
-  const at = words.findLastIndex((text) => text !== '' && !/terminating tools?\b/i.test(text));
+  const isSituation = (text: string): boolean => tag !== '' && text.startsWith(`<situation-${tag}`);
+  const at = words.findLastIndex((text) => text !== '' && !isSituation(text) && !/terminating tools?\b/i.test(text));
   // A pure function of the request has no clock: without an inbox that gives the time, this fixed date is used.
   return { at, topic: words[at] ?? '', now: Date.UTC(2026, 0, 1) };
 }

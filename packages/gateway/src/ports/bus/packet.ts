@@ -1,3 +1,4 @@
+import { parseJson } from '@lastcall/core/internal';
 import { withJsonField } from '../store/schema/json.ts';
 import type { StreamNotice } from './bus.ts';
 
@@ -70,7 +71,7 @@ export function unpackNotices(packet: string): Packet | undefined {
 
 function parse(packet: string): Partial<Packet> | undefined {
   try {
-    const value: unknown = JSON.parse(packet);
+    const value: unknown = parseJson(packet);
     return typeof value === 'object' && value !== null ? value : undefined;
   } catch {
     return undefined;

@@ -1,3 +1,4 @@
+import { parseJson } from '@lastcall/core/internal';
 import type { StreamEvent } from './bus.ts';
 
 type StoredFields = Omit<StreamEvent, 'payload'> & { readonly json: string };
@@ -26,7 +27,7 @@ class StoredEvent implements StreamEvent {
   }
 
   get payload(): unknown {
-    this.#payload ??= JSON.parse(this.json);
+    this.#payload ??= parseJson(this.json);
     return this.#payload;
   }
 }

@@ -62,6 +62,7 @@ const readStoredSituation = batchReads<AgentParams>({ types: { agentId: 'text' }
       .select(['spaces.id as spaceId', 'memberships.number', 'spaces.name', 'spaces.description'])
       .where('agents.id', '=', agentId)
       .where('memberships.left_at', 'is', null)
+      .where('spaces.archived_at', 'is', null)
       .orderBy('memberships.number')
       .limit(sql.lit(MAX_SPACES)),
   goals: goalsOf,

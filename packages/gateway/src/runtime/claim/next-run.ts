@@ -188,7 +188,7 @@ async function findRun(
   const isIdle = row.status !== 'active' || waiting.length === 0;
   if (open === undefined && isIdle) return undefined;
   const fork = await loadFork(held.tx.db, { threadId: held.threadId, isFork: row.is_fork === 1 });
-  const kind = fork?.originKind === 'agent' ? agentFork : THREAD_KINDS[row.kind];
+  const kind = fork?.situation !== undefined ? agentFork : THREAD_KINDS[row.kind];
   const setups = setupsOf(registry);
   const configured = setups.ofAgent(fork === undefined ? row : { ...row, config: fork.config });
   const events =

@@ -1,6 +1,7 @@
 import type { InboxEvent, ToolResultEvent } from '../../domain/inbox/inbox-event.ts';
 import type { EventRow } from '../../domain/inbox/waiting-events.ts';
 import { forShare } from '../../ports/store/for-share.ts';
+import { pipeline } from '../../ports/store/pipeline.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 
@@ -122,7 +123,10 @@ export async function wakeIn(
     .where('space_id', '=', spaceId)
     .where('entity_id', '=', agent.entityId)
     .where('left_at', 'is', null);
-  if ((await forShare(membership, tx.dialect).executeTakeFirst()) === undefined) return false;
+  // Read after the lock: an archiving that locked the membership first is seen, and one that comes later clears the active space.
+  const space = tx.db.selectFrom('spaces').select('archived_at').where('id', '=', spaceId);
+  const [member, found] = await pipeline(forShare(membership, tx.dialect).executeTakeFirst(), space.executeTakeFirst());
+  if (member === undefined || found?.archived_at !== null) return false;
   await tx.db.updateTable('agents').set({ active_space_id: spaceId }).where('id', '=', agent.id).execute();
   return true;
 }

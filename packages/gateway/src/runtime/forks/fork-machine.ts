@@ -30,7 +30,7 @@ export interface ForkedMachine {
  */
 export async function machineBefore(
   { db }: Tx,
-  { threadId }: Run,
+  { threadId }: Pick<Run, 'threadId'>,
   { seq, state, defined }: { readonly seq: number; readonly state: Json | null; readonly defined: DefinedMachine },
 ): Promise<ForkedMachine> {
   const rows = await loadRowsBefore(db, { threadId, seq });

@@ -57,7 +57,8 @@ export async function startFork(tx: Tx, registry: Registry, request: ForkRequest
   const asked = await askedIn(tx, run, atStep);
   const config = await configOf(tx, { agent, run, request });
   const defined = machineOf(registry, fromJson<AgentConfig>(config), asked);
-  await checkNodes(tx, { agent, config: fromJson<AgentConfig>(config), defined, request });
+  const ofConfig = { agent, config: fromJson<AgentConfig>(config), offered: request.offered };
+  await checkNodes(tx, { path: 'changes.nodes', nodes: changes.nodes, defined, ...ofConfig });
   await assertRoom(tx, run);
   const state = await sessionBefore(tx.db, run.threadId, asked.seq);
   const machine = defined && (await machineBefore(tx, run, { seq: asked.seq, state, defined }));
@@ -155,23 +156,27 @@ function machineOf(registry: Registry, config: AgentConfig, { thread }: AskedRep
 }
 
 /** Nodes are code, so only some of what they have can be changed: see `NodeChanges`. */
-async function checkNodes(
+export async function checkNodes(
   tx: Tx,
-  {
-    agent,
-    config,
-    defined,
-    request: { changes, offered },
-  }: { agent: AgentRow; config: AgentConfig; defined: DefinedMachine | undefined; request: ForkRequest },
+  { agent, config, defined, nodes = {}, offered, path: field }: CheckedNodes,
 ): Promise<void> {
-  for (const [name, { model }] of Object.entries(changes.nodes ?? {})) {
-    const path = `changes.nodes.${name}`;
+  for (const [name, { model }] of Object.entries(nodes)) {
+    const path = `${field}.${name}`;
     if (defined === undefined) throw invalid(path, 'names a node, and the agent is no machine.');
     const { nodeNames } = defined.charter;
     if (!nodeNames.includes(name))
       throw invalid(path, `must be a node of the machine. Its nodes are: ${nodeNames.join(', ')}.`);
     if (model !== undefined) await checkAgentConfig(tx, { ...config, model }, { offered, project: agent.project_id });
   }
+}
+
+interface CheckedNodes extends Pick<ForkRequest, 'offered'> {
+  readonly agent: AgentRow;
+  readonly config: AgentConfig;
+  readonly defined: DefinedMachine | undefined;
+  readonly nodes: ForkChanges['nodes'];
+  /** The field of the request that has them. */
+  readonly path: string;
 }
 
 /** A call that waited at the step, and whose outcome is changed, is answered with it. */

@@ -3,7 +3,7 @@ import { cancelWaiting } from '../../domain/calls/cancel-waiting.ts';
 import { forgetUndo, undoFiles } from '../../domain/files/write-files.ts';
 import { type UsedGrant, useGrant } from '../../domain/grants/use-grant.ts';
 import { assertNotCancelled } from '../../domain/runs/run-cancelled.ts';
-import { openCardIfMember, updateCard } from '../../domain/spaces/tool-card.ts';
+import { openCardIfAllowed, updateCard } from '../../domain/spaces/tool-card.ts';
 import { runStream, spaceStream } from '../../domain/streams/stream-names.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
 import type { Tx } from '../../ports/store/store.ts';
@@ -152,7 +152,7 @@ async function openCard(
 ): Promise<boolean> {
   const { runId, agent } = run;
   const { spaceId, callId } = card;
-  const opened = await openCardIfMember(tx, {
+  const opened = await openCardIfAllowed(tx, {
     ...card,
     entityId: agent.entityId,
     runId,
@@ -161,7 +161,11 @@ async function openCard(
     call: grantedCard?.(callId),
   });
   if (opened === undefined)
-    endUnendedCall(tx, { callId, kind: 'tool', spaceId }, 'The agent is no longer in the space.');
+    endUnendedCall(
+      tx,
+      { callId, kind: 'tool', spaceId },
+      'The agent is no longer in the space, or the space is archived.',
+    );
   else if (unseenInput !== '')
     tx.emit({
       stream: spaceStream(spaceId),

@@ -5,7 +5,7 @@ import { toCardCall } from '../../domain/calls/to-card-call.ts';
 import { withdrawQuestions } from '../../domain/calls/withdraw-questions.ts';
 import type { Seal } from '../../domain/keys/seal.ts';
 import { newId } from '../../domain/new-id.ts';
-import { openCardIfMember } from '../../domain/spaces/tool-card.ts';
+import { openCardIfAllowed } from '../../domain/spaces/tool-card.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { Store } from '../../ports/store/store.ts';
 import { fenced } from '../lease/lease.ts';
@@ -101,7 +101,7 @@ export class Questions implements People {
       if (spaceId === null) return;
       const rawInput = toJson(input);
       const card = { node, spaceId, entityId: agent.entityId, runId, callId: questionId, toolName, input, rawInput };
-      await openCardIfMember(tx, { ...card, status: 'requires_action', call: toCardCall(opened, round) });
+      await openCardIfAllowed(tx, { ...card, status: 'requires_action', call: toCardCall(opened, round) });
     });
   }
 

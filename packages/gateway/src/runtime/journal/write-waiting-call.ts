@@ -2,7 +2,7 @@ import { offerJob } from '../../domain/calls/job-events.ts';
 import { openWait } from '../../domain/calls/open-wait.ts';
 import { toCardCall } from '../../domain/calls/to-card-call.ts';
 import type { CardCall } from '../../domain/spaces/card-call.ts';
-import { openCardIfMember, updateCard } from '../../domain/spaces/tool-card.ts';
+import { openCardIfAllowed, updateCard } from '../../domain/spaces/tool-card.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { WaitWrite } from '../run/run-write.ts';
 import type { ApplyContext } from './apply-context.ts';
@@ -56,8 +56,12 @@ async function askInSpace(
     rawInput,
     call: shown,
   } as const;
-  const asked = (await updateCard(tx, callId, { status, call: shown })) ?? (await openCardIfMember(tx, card));
-  // The agent was removed from the space. Operators still see the call.
+  const asked = (await updateCard(tx, callId, { status, call: shown })) ?? (await openCardIfAllowed(tx, card));
+  // The agent was removed from the space, or the space was archived. Operators still see the call.
   if (asked === undefined && rawInput === undefined)
-    endUnendedCall(tx, { callId, kind: 'tool', spaceId }, 'The agent is no longer in the space.');
+    endUnendedCall(
+      tx,
+      { callId, kind: 'tool', spaceId },
+      'The agent is no longer in the space, or the space is archived.',
+    );
 }

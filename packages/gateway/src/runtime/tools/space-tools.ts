@@ -12,6 +12,7 @@ import { findMessageId } from '../../domain/spaces/message-reference.ts';
 import { messagesInWords } from '../../domain/spaces/messages-in-words.ts';
 import { assertPostable, postMessage } from '../../domain/spaces/post-message.ts';
 import { findOwnSpace, listOwnSpaces, type OwnSpace } from '../../domain/spaces/space-reference.ts';
+import { assertNotArchived } from '../../domain/spaces/update-space.ts';
 import { spaceStream } from '../../domain/streams/stream-names.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
@@ -88,6 +89,8 @@ async function readSpace(
 ): Promise<{ readonly spaceId: string; readonly name: string; readonly text: string }> {
   const space = await findOwnSpace(db, entityId, reference);
   const { spaceId } = space;
+  // A fork reads its spaces as they were.
+  if (asOf === undefined) assertNotArchived({ ...space, id: spaceId, archived_at: space.archivedAt });
   const { items: members } = await listMembers(db, { spaceId, limit: 100 });
   const before = asOf === undefined ? undefined : (await lastSeqAt(db, spaceId, asOf)) + 1;
   const { items: messages } = await listMessages(db, { spaceId, before, limit: RECENT_MESSAGES });
@@ -108,7 +111,7 @@ async function moveTo(
 ): Promise<void> {
   // The lock makes a removal of the member wait for us, or lets us see it. Without it, a space could stay active
   // although the agent is no longer a member.
-  await lockSpace(tx, spaceId);
+  assertNotArchived(await lockSpace(tx, spaceId));
   await requireMember(tx.db, spaceId, agent.entityId);
   await tx.db.updateTable('agents').set({ active_space_id: spaceId }).where('id', '=', agent.id).execute();
   if (from !== spaceId) {

@@ -55,6 +55,7 @@ export const PROJECT_RULES: Readonly<Record<string, ProjectRule>> = {
   'GET /api/spaces': 'filtered',
   'POST /api/spaces': 'whole',
   'GET /api/spaces/{id}': SPACE,
+  'PATCH /api/spaces/{id}': SPACE,
   'DELETE /api/spaces/{id}': SPACE,
   'GET /api/spaces/{id}/members': SPACE,
   // An agent that joins a space can be talked to.

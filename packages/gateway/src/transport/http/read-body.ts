@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
+import { parseJson } from '@lastcall/core/internal';
 import { ApiError } from '../../domain/api-error.ts';
 import type { Place } from '../places.ts';
 
@@ -139,7 +140,7 @@ function decode(bytes: Uint8Array, decoder: typeof utf8 = utf8): string {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (cause) {
     // The cause's message is not used, because it quotes the body.
     throw new ApiError('invalid_json', 'The body is not JSON.', { cause });

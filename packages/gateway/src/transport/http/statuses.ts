@@ -46,6 +46,7 @@ export const STATUSES: Readonly<Record<ErrorCode, RefusalStatus>> = {
   run_cancelled: 409,
   run_ended: 409,
   run_queued: 409,
+  space_archived: 409,
   tool_name_taken: 409,
   version_conflict: 409,
   cancelled: 410,

@@ -1,4 +1,5 @@
 import type { Answer, JsonSchemaObject } from '@lastcall/core';
+import { parseJson } from '@lastcall/core/internal';
 import type { InputRequest } from '@modelcontextprotocol/server';
 import { withoutPatterns } from '../../config/without-patterns.ts';
 import type { WaitingCall } from '../../domain/calls/waiting-call.ts';
@@ -53,7 +54,7 @@ function toValue({ resultSchema }: WaitingCall, content: unknown): unknown {
   const { result } = (content ?? {}) as { readonly result?: unknown };
   if (resultSchema === undefined || typeof result !== 'string') return result ?? null;
   try {
-    return JSON.parse(result);
+    return parseJson(result);
   } catch {
     return result;
   }

@@ -1,4 +1,5 @@
 import type { Outcome } from '@lastcall/core';
+import { parseJson } from '@lastcall/core/internal';
 import type { WaitingCall } from '../../domain/calls/waiting-call.ts';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
 import { canonicalJson } from '../../ports/store/schema/json.ts';
@@ -223,7 +224,7 @@ export class RunChunks {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return text;
   }

@@ -1,4 +1,5 @@
 import type { Entry } from '@lastcall/core';
+import { parseJson } from '@lastcall/core/internal';
 import type { WaitingCall } from '../../domain/calls/waiting-call.ts';
 import { responseOf } from '../../domain/conversations/to-messages.ts';
 import { RunChunks } from './run-chunks.ts';
@@ -68,7 +69,7 @@ function callChunks(translator: RunChunks, { callId, toolName, written, end, ask
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return text;
   }

@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
 import { agentRuns } from '../../data/agents.ts';
 import { StatusMark } from '../../parts/run/status-mark.tsx';
+import { TrialMark } from '../../parts/run/trial-mark.tsx';
 import { triggerInWords } from '../../parts/run/trigger-words.ts';
 import { EmptyState } from '../../parts/ui/empty-state.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
@@ -31,6 +32,7 @@ export function RunsTab({ agent }: { agent: Agent }): ReactElement | null {
             <Link to="/runs/$id" params={{ id: run.id }} className="min-w-0 flex-1 basis-48 truncate hover:underline">
               {withVisibleControls(triggerInWords(run.trigger))}
             </Link>
+            <TrialMark run={run} />
             <StatusMark run={run} />
             <Time at={run.createdAt} />
           </li>

@@ -20,34 +20,42 @@ import { useTriage } from './use-triage.ts';
 export function InboxPage(): ReactElement {
   const { show = 'waiting' } = useSearch({ from: '/inbox' });
   return (
-    <Page title="Inbox" below={<InboxTabs />}>
+    <Page title="Inbox" below={<InboxTabs show={show} />}>
       <InboxList key={show} show={show} />
     </Page>
   );
 }
 
-function InboxTabs(): ReactElement {
-  const exact = { exact: true, includeSearch: true } as const;
+function InboxTabs({ show }: { show: InboxShow }): ReactElement {
   return (
     <Tabs label="Calls">
-      <Link to="/inbox" search={{}} activeOptions={exact} className={tabClass}>
-        Waiting
-      </Link>
-      <Link to="/inbox" search={{ show: 'answered' }} activeOptions={exact} className={tabClass}>
-        Answered
-      </Link>
-      <Link to="/inbox" search={{ show: 'expired' }} activeOptions={exact} className={tabClass}>
-        Expired
-      </Link>
+      {TABS.map(({ to, word }) => (
+        <Link
+          key={to}
+          to="/inbox"
+          search={to === 'waiting' ? {} : { show: to }}
+          activeOptions={{ exact: true }}
+          aria-current={to === show ? 'page' : undefined}
+          className={tabClass}
+        >
+          {word}
+        </Link>
+      ))}
     </Tabs>
   );
 }
 
+const TABS: readonly { readonly to: InboxShow; readonly word: string }[] = [
+  { to: 'waiting', word: 'Waiting' },
+  { to: 'answered', word: 'Answered' },
+  { to: 'expired', word: 'Expired' },
+];
+
 function InboxList({ show }: { show: InboxShow }): ReactElement {
   const { entity } = useSession().session;
   const { data, error, refetch } = useQuery(pendingCalls(show, entity?.id));
-  const triage = useTriage(data);
   const isWide = useIsWide();
+  const triage = useTriage(data, isWide);
   if (error !== null && data === undefined)
     return <ErrorNote error={error} title="The calls were not loaded." retry={() => void refetch()} />;
   const { groups, selected } = triage;
@@ -78,7 +86,8 @@ function InboxList({ show }: { show: InboxShow }): ReactElement {
         </div>
         {isWide && (
           <div id={PANEL} className="sticky top-0">
-            {selected === undefined ? <HowToTriage show={show} /> : panelOf(selected)}
+            {selected !== undefined && panelOf(selected)}
+            {show === 'waiting' && <HowToTriage />}
           </div>
         )}
       </div>
@@ -92,13 +101,11 @@ const HEADS: Readonly<Record<InboxShow, readonly string[]>> = {
   expired: ['Call', 'Expired'],
 };
 
-function HowToTriage({ show }: { show: InboxShow }): ReactElement {
-  if (show !== 'waiting') return <p className="p-4 text-quiet">Choose a call to read it.</p>;
+function HowToTriage(): ReactElement {
   return (
-    <p className="rounded-card border border-dashed border-line p-4 text-quiet">
-      Choose a call to answer it. With the keyboard: <kbd>j</kbd> and <kbd>k</kbd> go from call to call,{' '}
-      <kbd>Enter</kbd> opens one, <kbd>a</kbd> approves, <kbd>d</kbd> denies, <kbd>e</kbd> edits, <kbd>?</kbd> lists all
-      keys.
+    <p className="px-1 pt-3 text-xs text-quiet">
+      With the keyboard: <kbd>j</kbd> and <kbd>k</kbd> go from call to call, <kbd>a</kbd> approves, <kbd>d</kbd> denies,{' '}
+      <kbd>e</kbd> edits, <kbd>?</kbd> lists all keys.
     </p>
   );
 }

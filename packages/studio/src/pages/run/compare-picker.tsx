@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { type ReactElement, useState } from 'react';
 import { newestRuns } from '../../data/runs.ts';
 import { RunName, RunStatus, RunTrigger } from '../../parts/run/run-summary.tsx';
+import { TrialWord } from '../../parts/run/trial-mark.tsx';
 import { Button } from '../../parts/ui/button.tsx';
 import { Dialog } from '../../parts/ui/dialog.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
@@ -65,6 +66,7 @@ function Choice({ run, other }: { run: Run; other: Run }): ReactElement {
           <span className="truncate">
             <RunName run={other} />:
           </span>
+          <TrialWord run={other} />
           <RunStatus run={other} />
         </span>
       </Link>

@@ -5,6 +5,7 @@ import { type ReactElement, useEffect, useMemo, useRef, useState } from 'react';
 import { allRuns, newestRuns } from '../../data/runs.ts';
 import { useKeys } from '../../parts/keyboard/keys.tsx';
 import { RunName, RunStatus, RunTrigger } from '../../parts/run/run-summary.tsx';
+import { TrialMark } from '../../parts/run/trial-mark.tsx';
 import { tokensInWords } from '../../parts/run/usage-words.ts';
 import { Button } from '../../parts/ui/button.tsx';
 import { EmptyState } from '../../parts/ui/empty-state.tsx';
@@ -125,6 +126,7 @@ function RunRow({ run, hasCursor }: { run: Run; hasCursor: boolean }): ReactElem
           </span>
         </span>
       </Link>
+      <TrialMark run={run} className="-mt-1 px-4 pb-2" />
     </li>
   );
 }

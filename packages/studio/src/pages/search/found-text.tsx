@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactElement, ReactNode } from 'react';
 import { agentNames } from '../../data/runs.ts';
-import { spaceNames } from '../../data/space-names.ts';
+import { everySpaceName } from '../../data/space-names.ts';
 import { Time } from '../../parts/ui/time.tsx';
 
 /** A result. It leads to the message in its space, or to the call or the run. */
@@ -66,7 +66,7 @@ function Place({ result, children }: { result: SearchResult; children: ReactNode
 }
 
 function Where({ result: { spaceId, agentId, toolName } }: { result: SearchResult }): ReactElement {
-  const { data: spaces } = useQuery({ ...spaceNames, enabled: spaceId !== undefined });
+  const { data: spaces } = useQuery({ ...everySpaceName, enabled: spaceId !== undefined });
   const { data: agents } = useQuery({ ...agentNames, enabled: agentId !== undefined });
   const place = spaceId === undefined ? agents?.get(agentId ?? '') : spaces?.find(({ id }) => id === spaceId)?.name;
   const names = [toolName, place].filter((name) => name !== undefined);

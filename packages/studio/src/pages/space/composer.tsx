@@ -18,6 +18,7 @@ import { Button } from '../../parts/ui/button.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { type Attempt, keepDraft, nextAttempt, readDraft } from './draft.ts';
 import { Failures } from './failures.tsx';
+import { ArchivedNote } from './space-menu.tsx';
 import { Suggestions } from './suggestions.tsx';
 import type { UsedHeard } from './use-heard.ts';
 
@@ -30,13 +31,26 @@ interface ComposerProps {
 export function Composer({ used, onSay }: ComposerProps): ReactElement {
   const { entity } = useSession().session;
   const isMember = used.members.some(({ entityId }) => entityId === entity?.id);
+  const { space } = used;
+  if (space?.archivedAt !== undefined)
+    return (
+      <Below>
+        <ArchivedNote space={space} />
+      </Below>
+    );
+  return (
+    <Below>
+      <Failures used={used} />
+      {isMember && <Suggestions used={used} onSay={onSay} />}
+      {isMember ? <WriteTo used={used} onSay={onSay} /> : <MayNotWrite isPerson={entity !== undefined} />}
+    </Below>
+  );
+}
+
+function Below({ children }: { children: ReactNode }): ReactElement {
   return (
     <div className="beside-scroll-bar shrink-0 border-t border-line bg-surface px-4 py-3 wide:px-6">
-      <div className="column-talk flex flex-col gap-2">
-        <Failures used={used} />
-        {isMember && <Suggestions used={used} onSay={onSay} />}
-        {isMember ? <WriteTo used={used} onSay={onSay} /> : <MayNotWrite isPerson={entity !== undefined} />}
-      </div>
+      <div className="column-talk flex flex-col gap-2">{children}</div>
     </div>
   );
 }

@@ -17,12 +17,15 @@ interface EmptySpaceProps {
 export function EmptySpace({ space, members, onSay }: EmptySpaceProps): ReactElement {
   const [error, setError] = useState<unknown>();
   const agents = members.filter(({ kind }) => kind === 'agent').map(({ displayName }) => displayName);
-  const sentences = suggestionsOf(space);
+  const isArchived = space.archivedAt !== undefined;
+  const sentences = isArchived ? [] : suggestionsOf(space);
   return (
     <div className="min-h-0 flex-1 overflow-y-auto px-4 py-4 wide:[scrollbar-gutter:stable] wide:px-6 wide:py-6">
       <div className="column-talk">
         <EmptyState title="No messages here yet.">
-          <p>{whatHappens(agents.map(withVisibleControls))}</p>
+          <p>
+            {isArchived ? 'Nothing was written before it was archived.' : whatHappens(agents.map(withVisibleControls))}
+          </p>
           {sentences.length > 0 && (
             <ul className="flex flex-col items-start gap-2">
               {sentences.map((sentence) => (

@@ -4,6 +4,7 @@ import type { ReactElement, ReactNode } from 'react';
 import { Avatar } from '../../parts/ui/avatar.tsx';
 import { Button } from '../../parts/ui/button.tsx';
 import { headerClass, headingClass } from '../../parts/ui/page.tsx';
+import { SpaceMenu } from './space-menu.tsx';
 
 interface SpaceHeaderProps {
   readonly space: Space;
@@ -20,6 +21,7 @@ export function SpaceHeader({ space, activity, members, hasMembers, onMembers }:
         <div className="min-w-0 flex-1 basis-40">
           <h1 className={`truncate ${headingClass}`}>
             <bdi>{withVisibleControls(space.name)}</bdi>
+            {space.archivedAt !== undefined && <span className="ml-2 text-sm font-normal text-quiet">archived</span>}
           </h1>
           {space.description !== '' && (
             <p className="hidden truncate text-sm text-quiet wide:block">
@@ -37,6 +39,7 @@ export function SpaceHeader({ space, activity, members, hasMembers, onMembers }:
           {members.length}
           <span className="sr-only"> members</span>
         </Button>
+        <SpaceMenu space={space} />
       </div>
     </header>
   );

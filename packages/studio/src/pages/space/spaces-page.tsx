@@ -1,22 +1,25 @@
 import type { Space } from '@lastcall/client';
 import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useSearch } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
-import { spaceList } from '../../data/spaces.ts';
+import { spacesOf } from '../../data/spaces.ts';
 import { Avatar } from '../../parts/ui/avatar.tsx';
 import { EmptyState } from '../../parts/ui/empty-state.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { ListHead } from '../../parts/ui/list-head.tsx';
 import { Page } from '../../parts/ui/page.tsx';
+import { Tabs, tabClass } from '../../parts/ui/tabs.tsx';
 import { NewSpace } from './new-space.tsx';
 
 export function SpacesPage(): ReactElement {
-  const { data, error, refetch } = useQuery(spaceList);
+  const { show } = useSearch({ from: '/spaces' });
+  const isArchived = show === 'archived';
+  const { data, error, refetch } = useQuery(spacesOf(isArchived));
   return (
-    <Page title="Spaces" aside={<NewSpace />}>
+    <Page title="Spaces" aside={<NewSpace />} below={<SpaceTabs />}>
       {error !== null && <ErrorNote error={error} title="The spaces were not loaded." retry={() => void refetch()} />}
-      {data?.length === 0 && <NoSpaces />}
+      {data?.length === 0 && (isArchived ? <NoArchived /> : <NoSpaces />)}
       {data !== undefined && data.length > 0 && (
         <div className="overflow-hidden rounded-card border border-line bg-surface">
           <ListHead columns={['Space', 'News']} grid="grid-cols-[1fr_auto]" />
@@ -28,6 +31,20 @@ export function SpacesPage(): ReactElement {
         </div>
       )}
     </Page>
+  );
+}
+
+function SpaceTabs(): ReactElement {
+  const exact = { exact: true, includeSearch: true } as const;
+  return (
+    <Tabs label="Which spaces">
+      <Link to="/spaces" search={{}} activeOptions={exact} className={tabClass}>
+        Open
+      </Link>
+      <Link to="/spaces" search={{ show: 'archived' }} activeOptions={exact} className={tabClass}>
+        Archived
+      </Link>
+    </Tabs>
   );
 }
 
@@ -59,6 +76,17 @@ function News({ space: { unread = 0, waiting = 0 } }: { space: Space }): ReactEl
         <span className="rounded-full bg-raised px-2 py-0.5 text-text">{unread < 100 ? unread : '99+'} new</span>
       )}
     </span>
+  );
+}
+
+function NoArchived(): ReactElement {
+  return (
+    <EmptyState title="No space is archived.">
+      <p>
+        Archive a space in its menu when it is no longer used. It keeps its messages, takes no new ones, and is listed
+        here.
+      </p>
+    </EmptyState>
   );
 }
 

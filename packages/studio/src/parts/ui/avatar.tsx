@@ -21,4 +21,4 @@ export function Avatar({ name, kind, size = 'normal' }: AvatarProps): ReactEleme
   );
 }
 
-const SIZES = { small: 'size-5 text-[9px]', normal: 'size-8 text-2xs', large: 'size-10 text-sm' } as const;
+const SIZES = { small: 'size-5 text-[0.5625rem]', normal: 'size-8 text-2xs', large: 'size-10 text-sm' } as const;

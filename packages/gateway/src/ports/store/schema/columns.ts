@@ -12,6 +12,7 @@ const WHOLE: { readonly [T in Known]: Readonly<Record<keyof Tables[T], 1>> } = {
     hops: 1,
     created_at: 1,
     deleted_at: 1,
+    archived_at: 1,
   },
   entities: {
     id: 1,

@@ -1,3 +1,4 @@
+import { parseJson } from '@lastcall/core/internal';
 import type { Json } from './tables.ts';
 
 /** The JSON text of a value for a column. `undefined` is stored as null, because JSON has no undefined. */
@@ -7,7 +8,7 @@ export function toJson(value: unknown): Json {
 
 /** Reads what `toJson` wrote. The type is not checked: only this package writes the store. */
 export function fromJson<T>(text: Json): T {
-  return JSON.parse(text) as T;
+  return parseJson(text) as T;
 }
 
 /** The JSON text of a value with sorted keys: values that differ only in the order of their keys give the same text. */

@@ -23,6 +23,7 @@ import { filesOfConversations } from './migrations/0053-files-of-conversations.t
 import { evaluations } from './migrations/0054-evaluations.ts';
 import { callStatuses } from './migrations/0055-call-statuses.ts';
 import { search } from './migrations/0056-search.ts';
+import { archivedSpaces } from './migrations/0057-archived-spaces.ts';
 import { LAST_OF_TWO_TABLES, ONE_TABLE, upgradeFrom0034 } from './migrations/upgrade-from-0034.ts';
 import type { Tables } from './tables.ts';
 
@@ -54,6 +55,7 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0054-evaluations': evaluations(dialect),
     '0055-call-statuses': callStatuses(dialect),
     '0056-search': search(dialect),
+    '0057-archived-spaces': archivedSpaces(),
   };
 }
 

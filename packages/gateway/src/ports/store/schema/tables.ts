@@ -201,6 +201,8 @@ export interface SpaceRow {
   created_at: number;
   /** Its messages stay, without their texts. */
   deleted_at: number | null;
+  /** Since when it takes no new messages. Null if it does. */
+  archived_at: number | null;
 }
 
 export interface MembershipRow {

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { parseJson } from '@lastcall/core/internal';
 import type { KnownSecrets } from '../../../telemetry/known-secrets.ts';
 
 /** How much of a response is read. The connection is closed after that. */
@@ -66,7 +67,7 @@ function isJson(contentType: string | undefined): boolean {
 /** Undefined if the text is not JSON, regardless of its content type, or is nested too deeply to process. */
 function parsed(text: string, secrets: KnownSecrets): { readonly value: unknown } | undefined {
   try {
-    return { value: secrets.removeFromAll(JSON.parse(text) as unknown) };
+    return { value: secrets.removeFromAll(parseJson(text) as unknown) };
   } catch {
     return undefined;
   }

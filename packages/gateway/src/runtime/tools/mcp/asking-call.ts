@@ -1,4 +1,5 @@
 import { fail, type PendingResult, pending, type ToolContext } from '@lastcall/core';
+import { parseJson } from '@lastcall/core/internal';
 import type { Called } from './mcp-connection.ts';
 import { type InputRequests, type InputResponse, readQuestion, toResponses } from './mcp-question.ts';
 import type { McpCall, McpResume } from './open-client.ts';
@@ -27,7 +28,7 @@ export async function askingCall(
 ): Promise<Called | { readonly asks: PendingResult | ReturnType<typeof fail> }> {
   const state = ctx.answer === undefined ? undefined : await people.stateOf(ctx);
   if (ctx.answer !== undefined && state === undefined) return { asks: fail(STATE_LOST) };
-  let resume = state === undefined ? undefined : resumeWith(JSON.parse(state) as State, ctx);
+  let resume = state === undefined ? undefined : resumeWith(parseJson(state) as State, ctx);
   for (let round = 1; ; round++) {
     const called = await callOpen(call, { people, ctx, resume });
     const asked = 'result' in called ? inputRequired(called.result) : undefined;

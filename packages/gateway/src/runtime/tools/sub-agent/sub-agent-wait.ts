@@ -9,6 +9,7 @@ import {
   type TranscriptJson,
   type TurnResult,
 } from '@lastcall/core';
+import { parseJson } from '@lastcall/core/internal';
 import type { People, PeopleAnswer, Question } from '../mcp/people.ts';
 
 /*
@@ -100,7 +101,7 @@ export async function askPeople(
 export async function readWait(people: AskedPeople, ctx: ToolContext): Promise<Continued | undefined> {
   const stored = await people.stateOf(ctx);
   if (stored === undefined) return undefined;
-  const { transcript, callId, kind, held = {} } = JSON.parse(stored) as WaitState;
+  const { transcript, callId, kind, held = {} } = parseJson(stored) as WaitState;
   const given = ctx.answer as PeopleAnswer;
   // The inner sub-agent asked, and reads the answer itself.
   const answer = Object.hasOwn(held, callId) ? given : toAnswer(kind, given);

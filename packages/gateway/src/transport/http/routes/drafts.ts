@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Offered } from '../../../config/known-tool.ts';
 import { findAgent } from '../../../domain/agents/agent.ts';
 import { invalid } from '../../../domain/entities/invalid.ts';
+import type { ForkChanges } from '../../../domain/forks/fork.ts';
 import { assertFilePrograms, type CheckProgram, filePrograms } from '../../../domain/mcp/file-programs.ts';
 import { fromJson } from '../../../ports/store/schema/json.ts';
 import { type DraftInput, startDraft } from '../../../runtime/forks/start-draft.ts';
@@ -10,10 +11,11 @@ import { conversationUser } from '../conversation-user.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField } from '../fields.ts';
 import { assertMayReachOut } from '../may-reach-out.ts';
-import { draftChangesSchema } from '../schemas/fork.ts';
+import { draftChangesSchema, nodesSchema } from '../schemas/fork.ts';
 
 const newDraftSchema = z.strictObject({
   changes: draftChangesSchema.optional().meta({ description: 'Default: none.' }),
+  nodes: nodesSchema,
   message: z
     .string()
     .max(200_000)
@@ -30,6 +32,7 @@ const newDraftSchema = z.strictObject({
 
 interface DraftBody {
   readonly changes?: Readonly<Record<string, unknown>> | undefined;
+  readonly nodes?: ForkChanges['nodes'];
   readonly message?: string | undefined;
   readonly after?: string | undefined;
   readonly again?: string | undefined;
@@ -59,13 +62,14 @@ export function draftEndpoints({
       answer: z.strictObject({ runId: z.string(), contextId: z.string() }),
       refusals: [409],
       async handle({ caller, params, body }, tx) {
-        const { changes = {}, ...asked } = body as DraftBody;
+        const { changes = {}, nodes, ...asked } = body as DraftBody;
         await assertMayReachOut(caller, changes, async () => fromJson((await findAgent(tx.db, params.id)).config));
         assertFilePrograms(changes, checkProgram);
         return await startDraft(tx, registry, {
           caller: conversationUser(caller),
           agentId: params.id,
           changes,
+          nodes,
           input: inputOf(asked),
           offered,
         });
@@ -74,7 +78,7 @@ export function draftEndpoints({
   ];
 }
 
-function inputOf({ message, after, again }: DraftBody): DraftInput {
+function inputOf({ message, after, again }: Omit<DraftBody, 'changes' | 'nodes'>): DraftInput {
   if (again === undefined) {
     if (message === undefined) throw invalid('message', 'is missing: send a message, or again with the id of a run.');
     return { message, after };

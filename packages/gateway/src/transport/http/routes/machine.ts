@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeMachine, type Instance, listCommands } from '@lastcall/machines';
+import { listNodes } from '@lastcall/machines/internal';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
+import type { AgentConfig } from '../../../config/agent-config.ts';
 import { findAgent } from '../../../domain/agents/agent.ts';
 import { ApiError, notFound } from '../../../domain/api-error.ts';
 import { agentOfConversation } from '../../../domain/conversations/conversation.ts';
@@ -9,10 +11,12 @@ import { isForkThread } from '../../../domain/forks/fork.ts';
 import { type CommandEnd, findCommandState } from '../../../domain/inbox/command-result.ts';
 import { findCommand, pushCommand } from '../../../domain/inbox/push-command.ts';
 import type { Services } from '../../../ports/services.ts';
+import { fromJson } from '../../../ports/store/schema/json.ts';
 import type { AgentStatus, Tables } from '../../../ports/store/schema/tables.ts';
 import { StoreUnavailable } from '../../../ports/store/store-error.ts';
 import { readMachine } from '../../../runtime/chat/read-machine.ts';
 import { assertActive } from '../../../runtime/chat/start-turn.ts';
+import { definedMachine } from '../../../runtime/forks/start-fork.ts';
 import type { Registry } from '../../../runtime/toolset/registry.ts';
 import { clientLeft } from '../await-answer.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
@@ -49,8 +53,18 @@ const waitingSchema = z
   })
   .meta({ id: 'MachineWait' });
 
+const nodeSchema = z
+  .strictObject({
+    name: z.string(),
+    worker: z.boolean(),
+    instructions: z.string().optional().meta({ description: 'Absent if they are code that reads the state.' }),
+    model: z.string().optional().meta({ description: 'Its own model, if it has one.' }),
+  })
+  .meta({ id: 'MachineNode' });
+
 const machineSchema = z
   .strictObject({
+    nodes: z.array(nodeSchema).meta({ description: 'The nodes of the charter.' }),
     instances: z.array(instanceSchema).meta({ description: 'The tree, each instance before its children.' }),
     primary: z.string().optional().meta({ description: 'The instance that talks with the user.' }),
     waiting: z.array(waitingSchema).meta({ description: 'Calls that wait for an answer.' }),
@@ -90,7 +104,9 @@ export function machineEndpoints({
         const threadId = await threadOf(tx.db, params.id, contextId);
         const machine = await readMachine(tx.db, registry, { agent, threadId });
         const { primary } = machine;
+        const defined = definedMachine(registry, fromJson<AgentConfig>(agent.config));
         return {
+          nodes: defined === undefined ? [] : listNodes(defined.charter),
           instances: toInstances(machine.tree.root),
           ...(primary === undefined ? {} : { primary: primary.id }),
           waiting: machine.suspended.map(({ callId, toolName, kind, instanceId, node }) => ({

@@ -9,40 +9,15 @@ import { addMember, listMembers, removeMember, requireMember } from '../../../do
 import { isSpaceVisible, postMessage } from '../../../domain/spaces/post-message.ts';
 import { createSpace, getSpace, listSpaces } from '../../../domain/spaces/space.ts';
 import { withActivity } from '../../../domain/spaces/space-activity.ts';
+import { updateSpace } from '../../../domain/spaces/update-space.ts';
 import type { Tx } from '../../../ports/store/store.ts';
 import { type Caller, limitedTo, viewOf } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
-import {
-  attachmentsField,
-  idField,
-  metadataField,
-  numberInQuery,
-  ownIdField,
-  pageFields,
-  pageOf,
-  projectField,
-} from '../fields.ts';
+import { attachmentsField, idField, metadataField, numberInQuery, ownIdField, pageFields, pageOf } from '../fields.ts';
 import { actingFor, onBehalf } from '../on-behalf.ts';
 import { erasureSchema } from '../schemas/erasure.ts';
 import { messageSchema } from '../schemas/message.ts';
-
-const spaceSchema = z
-  .strictObject({
-    id: z.string(),
-    name: z.string(),
-    project: projectField,
-    description: z.string(),
-    metadata: metadataField,
-    createdAt: z.int(),
-    lastSeq: z.int().meta({ description: 'The `seq` of its newest message. 0: there is none.' }),
-    unread: z.int().optional().meta({
-      description: 'For a member: messages of others since it last saw the space. At most 100 are counted.',
-    }),
-    waiting: z.int().optional().meta({
-      description: 'Calls in it that wait for the member. With a secret key: all waiting calls.',
-    }),
-  })
-  .meta({ id: 'Space' });
+import { spaceSchema } from '../schemas/space.ts';
 
 const memberSchema = z
   .strictObject({
@@ -88,7 +63,14 @@ export const spaceEndpoints: readonly Endpoint[] = [
     summary: 'List spaces',
     description: 'With a token: the spaces its entity is a member of.',
     access: 'entity',
-    query: z.strictObject({ ...pageFields, entityId: idField.optional() }),
+    query: z.strictObject({
+      ...pageFields,
+      entityId: idField.optional(),
+      archived: z
+        .enum(['exclude', 'include', 'only'])
+        .optional()
+        .meta({ description: 'Whether archived spaces are listed too, or alone. Default `exclude`.' }),
+    }),
     answer: pageOf(spaceSchema),
     async handle({ caller, query }, tx) {
       const entityId = onBehalf(caller, query.entityId);
@@ -124,6 +106,21 @@ export const spaceEndpoints: readonly Endpoint[] = [
         (await withActivity(tx.db, [await getSpace(tx.db, params.id)], actingFor(caller, undefined)))[0];
       return readAs(caller, tx, { spaceId: params.id, read });
     },
+  }),
+  endpoint({
+    method: 'patch',
+    path: '/api/spaces/{id}',
+    summary: 'Update the name of a space, or archive it',
+    description:
+      'What is absent stays as it is. An archived space takes no new messages and wakes no agents. It keeps its messages and members, calls that wait in it can still be answered, and `archived: false` opens it again.',
+    access: 'key',
+    body: z.strictObject({
+      name: z.string().optional(),
+      description: z.string().optional(),
+      archived: z.boolean().optional(),
+    }),
+    answer: spaceSchema,
+    handle: ({ params, body }, tx) => updateSpace(tx, params.id, body),
   }),
   endpoint({
     method: 'delete',
@@ -203,7 +200,7 @@ export const spaceEndpoints: readonly Endpoint[] = [
     }),
     status: 201,
     answer: postedSchema,
-    refusals: [429],
+    refusals: [409, 429],
     // It locks only the space, so posts to other spaces can run at the same time.
     group: ({ id: key }) => ({ kind: 'post', key }),
     async handle({ caller, params, body }, tx, services) {

@@ -8,12 +8,17 @@ const outcomeSchema = z.union([
   z.strictObject({ deny: z.string().min(1).max(100_000) }),
 ]);
 
-const nodeChangesSchema = z
+const nodeChangesSchema: z.ZodType = z
   .strictObject({
     instructions: z.string().max(200_000).optional().meta({ description: "In place of the node's." }),
     model: z.string().min(1).max(200).optional().meta({ description: "In place of the node's, or the agent's." }),
   })
   .meta({ id: 'NodeChanges', description: 'What is different in a node of a machine.' });
+
+export const nodesSchema: z.ZodType = z
+  .record(z.string().min(1).max(200), nodeChangesSchema)
+  .optional()
+  .meta({ description: 'What is different in nodes of a machine, by the names of the nodes.' });
 
 export const forkChangesSchema: z.ZodType = z
   .strictObject({
@@ -38,10 +43,7 @@ export const forkChangesSchema: z.ZodType = z
       .max(500)
       .optional()
       .meta({ description: "Names of tools, in place of those in the agent's configuration." }),
-    nodes: z
-      .record(z.string().min(1).max(200), nodeChangesSchema)
-      .optional()
-      .meta({ description: 'What is different in nodes of a machine, by the names of the nodes.' }),
+    nodes: nodesSchema,
   })
   .meta({ id: 'ForkChanges', description: 'What is different in a fork.' });
 
@@ -75,6 +77,7 @@ export const draftChangesSchema: z.ZodType = z.looseObject({}).meta({
 export const draftSchema: z.ZodType = z
   .strictObject({
     changes: draftChangesSchema,
+    nodes: nodesSchema,
     after: z.string().optional().meta({ description: 'The run before it in the conversation.' }),
     again: z.string().optional().meta({ description: 'The run whose message it answers again.' }),
   })

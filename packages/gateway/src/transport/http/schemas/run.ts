@@ -70,6 +70,16 @@ export const runSchema: z.ZodObject = z
     }),
     fork: forkedFromSchema.optional().meta({ description: 'Set for a run of a fork. Absent in lists.' }),
     draft: draftSchema.optional().meta({ description: 'Set for a run of a draft. Absent in lists.' }),
+    trial: z
+      .strictObject({
+        kind: z.enum(['fork', 'draft']),
+        runId: z
+          .string()
+          .optional()
+          .meta({ description: 'The run that it was forked from, or whose message the draft answers again.' }),
+      })
+      .optional()
+      .meta({ description: 'Set for a run of a fork or a draft, in lists too.' }),
     cancelRequestedAt: z.int().optional(),
     createdAt: z.int(),
     endedAt: z.int().optional(),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { messageSchema } from './message.ts';
+import { spaceSchema } from './space.ts';
 import { resetEventSchema, streamEvent } from './stream-event.ts';
 
 const callId = z.string();
@@ -49,6 +50,7 @@ export const spaceEventSchema: z.ZodType = z
       text: z.string(),
     }),
     streamEvent(['member.joined', 'member.left'], { entityId: z.string(), role: z.string() }),
+    streamEvent('space.changed', { space: spaceSchema }),
     resetEventSchema,
   ])
   .meta({ id: 'SpaceEvent', description: "An event of a space's stream." });

@@ -87,7 +87,7 @@ function LimitFields({ limits, onChange, at }: LimitFieldsProps): ReactElement {
     <fieldset className="flex flex-col gap-2">
       <legend className="mb-1 text-sm font-medium">Limits</legend>
       <p className="text-xs text-quiet">If a field is empty, the gateway’s default, shown in it, applies.</p>
-      <div className="grid grid-cols-1 gap-3 min-[480px]:grid-cols-2 wide:grid-cols-3">
+      <div className="grid grid-cols-1 gap-3 min-[30rem]:grid-cols-2 wide:grid-cols-3">
         {LIMITS.map(({ key, label, unit }) => (
           <TextField
             key={key}

@@ -91,8 +91,9 @@ function Empty({ bench, onSent }: { bench: Workbench; onSent: () => void }): Rea
     <div className="mx-auto max-w-[44rem]">
       <EmptyState title={`Talk to ${withVisibleControls(bench.agent.name)} as you edit it.`}>
         <p>
-          Nothing of this chat reaches spaces, goals, memories, plans or files, and the draft has no tools for them. A
-          call that acts outside waits until you give it a result, or name the tool and let it run.
+          Nothing of this chat reaches spaces, goals, memories, plans or files. The draft reads its spaces, and what it
+          would post or remember is only recorded. A call that acts outside waits until you give it a result, or name
+          the tool and let it run.
         </p>
         <ul aria-label="Sentences to begin with" className="flex flex-col items-start gap-2">
           {sentences.map((message) => (

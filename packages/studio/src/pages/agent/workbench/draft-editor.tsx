@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactElement, useState } from 'react';
 import { agentSpaces } from '../../../data/agents.ts';
+import { useIsMachine } from '../../../data/definitions.ts';
 import { ModelField } from '../../../parts/agent/model-field.tsx';
 import { ToolsField } from '../../../parts/agent/tools-field.tsx';
 import { changesBetween } from '../../../parts/form/changes-between.ts';
@@ -17,10 +18,13 @@ import { FromFile } from '../config/from-file.tsx';
 import { Review } from '../config/review.tsx';
 import { TryTasks } from '../config/try-tasks.tsx';
 import type { ConfigEditor } from '../config/use-config-editor.ts';
+import { NodesField } from './nodes-field.tsx';
 import type { Workbench } from './use-workbench.ts';
 
 /** What is tried: instructions, model, settings and tools. The rest of the configuration has its own tab. */
-export function DraftEditor({ bench: { agent, editor } }: { bench: Workbench }): ReactElement {
+export function DraftEditor({ bench }: { bench: Workbench }): ReactElement {
+  const { agent, editor } = bench;
+  const isMachine = useIsMachine(agent);
   const [isReviewing, setReviewing] = useState(false);
   const { draft, setDraft, problems } = editor;
   const set = (change: Partial<ConfigDraft>): void => setDraft({ ...draft, ...change });
@@ -33,14 +37,15 @@ export function DraftEditor({ bench: { agent, editor } }: { bench: Workbench }):
       <div className="flex flex-1 flex-col gap-4 p-4">
         <ConflictNote editor={editor} />
         <TextArea
-          label="Instructions"
+          label={isMachine ? 'Instructions, for all nodes' : 'Instructions'}
           isOptional={draft.definition !== undefined}
-          rows={8}
-          className="field-sizing-content max-h-[60vh] min-h-40"
+          rows={isMachine ? 3 : 8}
+          className={`field-sizing-content max-h-[60vh] ${isMachine ? 'min-h-20' : 'min-h-40'}`}
           value={draft.instructions}
           problem={at('instructions')}
           onChange={({ target }) => set({ instructions: target.value })}
         />
+        {isMachine && <NodesField bench={bench} />}
         <ModelField model={draft.model} onChange={(model) => set({ model })} problem={at('model')} />
         <SettingsFields draft={draft} onChange={setDraft} at={at} />
         <ToolsField tools={draft.tools} onChange={(tools) => set({ tools })} problem={at('tools')} />
@@ -57,7 +62,12 @@ export function DraftEditor({ bench: { agent, editor } }: { bench: Workbench }):
           <ErrorNote error={editor.error} title="The change was not saved." />
         )}
       </div>
-      <SaveBar agentId={agent.id} editor={editor} onReview={() => editor.check() && setReviewing(true)} />
+      <SaveBar
+        agentId={agent.id}
+        editor={editor}
+        nodes={Object.keys(bench.nodes)}
+        onReview={() => editor.check() && setReviewing(true)}
+      />
       {isReviewing && <Review editor={editor} onClose={() => setReviewing(false)} />}
     </div>
   );
@@ -80,12 +90,15 @@ function InNoSpace({ agent }: { agent: Agent }): ReactElement | null {
 interface SaveBarProps {
   readonly agentId: string;
   readonly editor: ConfigEditor;
+  /** The changed nodes of a machine. */
+  readonly nodes: readonly string[];
   readonly onReview: () => void;
 }
 
-function SaveBar({ agentId, editor, onReview }: SaveBarProps): ReactElement {
+function SaveBar({ agentId, editor, nodes, onReview }: SaveBarProps): ReactElement {
   const { base, after, isChanged, conflict } = editor;
-  const changed = Object.keys(changesBetween(base.config, after ?? {})).map((name) => readable(name).toLowerCase());
+  const fields = Object.keys(changesBetween(base.config, after ?? {})).map((name) => readable(name).toLowerCase());
+  const changed = [...fields, ...nodes.map((name) => `node ${withVisibleControls(name)}`)];
   return (
     <div className="sticky bottom-0 flex flex-wrap items-center gap-2 border-t border-line bg-surface px-4 py-3">
       <Button kind="primary" disabled={!isChanged || conflict !== undefined} onClick={onReview}>
@@ -98,7 +111,7 @@ function SaveBar({ agentId, editor, onReview }: SaveBarProps): ReactElement {
         </Button>
       )}
       <span role="status" className="basis-full text-xs text-quiet">
-        {isChanged
+        {changed.length > 0
           ? `Not saved: ${changed.join(', ')}. Only this chat uses it.`
           : `Version ${base.version}, as saved. Change something, and send again.`}
       </span>

@@ -1,3 +1,5 @@
+import type { ChangedNodes } from '../../../data/drafts.ts';
+
 type Config = Readonly<Record<string, unknown>>;
 
 /** What is kept of a workbench while the tab of the browser is open: a reload loses nothing. */
@@ -9,6 +11,7 @@ export interface KeptDraft {
 
 // Drafts of messages have the same beginning, with which all are removed when another person signs in.
 const CONFIG = 'lastcall.draft.agent.';
+const NODES = 'lastcall.draft.nodes.';
 const RUN = 'lastcall.draft.run.';
 
 export function readKept(agentId: string): KeptDraft | undefined {
@@ -29,4 +32,14 @@ export function readKeptRun(agentId: string): string | undefined {
 export function keepRun(agentId: string, runId: string | undefined): void {
   if (runId === undefined) sessionStorage.removeItem(RUN + agentId);
   else sessionStorage.setItem(RUN + agentId, runId);
+}
+
+/** What is changed in the nodes of a machine. */
+export function readKeptNodes(agentId: string): ChangedNodes {
+  return JSON.parse(sessionStorage.getItem(NODES + agentId) ?? '{}') as ChangedNodes;
+}
+
+export function keepNodes(agentId: string, nodes: ChangedNodes): void {
+  if (Object.keys(nodes).length === 0) sessionStorage.removeItem(NODES + agentId);
+  else sessionStorage.setItem(NODES + agentId, JSON.stringify(nodes));
 }

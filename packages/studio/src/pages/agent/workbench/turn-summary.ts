@@ -20,16 +20,24 @@ export interface TurnSummary {
 export function summaryOf({ story, parts }: DraftTurn): TurnSummary | undefined {
   const [first, last] = [story.runs[0], story.runs.at(-1)];
   if (first === undefined || last === undefined) return undefined;
+  const calls = toStory(parts, story.waits).rows.filter((row) => row.kind === 'call');
   const used = story.runs.flatMap(({ usage }) => usage ?? []);
   return {
     message: messageIn(parts) ?? first.trigger[0]?.text ?? '',
-    answer: story.runs.findLast(({ response = '' }) => response.trim() !== '')?.response,
-    calls: toStory(parts, story.waits).rows.filter((row) => row.kind === 'call'),
+    answer: story.runs.findLast(({ response = '' }) => response.trim() !== '')?.response ?? sentIn(calls),
+    calls,
     usage: used.length === 0 ? undefined : used.reduce(addUsage),
     ms: story.endedAt === undefined ? undefined : story.runs.reduce((sum, run) => sum + durationOf(run), 0),
     first,
     last,
   };
+}
+
+/** What an agent says that speaks only with `send_message`: in a draft, that is only recorded. */
+function sentIn(calls: readonly CallRow[]): string | undefined {
+  const sent = calls.findLast(({ toolName, outcome }) => toolName === 'send_message' && outcome === 'ok')?.asked;
+  const text = (sent as { text?: unknown } | undefined)?.text;
+  return typeof text === 'string' ? text : undefined;
 }
 
 function durationOf({ createdAt, endedAt = createdAt }: Run): number {
@@ -51,7 +59,12 @@ function messageIn(parts: DraftTurn['parts']): string | undefined {
 
 /** The configuration of a run of a draft: `v3`, or `v3 with other instructions, model`. */
 export function configInWords({ configVersion, draft }: Run): string {
-  const names = Object.keys(draft?.changes ?? {}).map((name) => readable(name).toLowerCase());
+  const nodes = Object.keys(draft?.nodes ?? {});
+  const fields = Object.keys(draft?.changes ?? {}).map((name) => readable(name).toLowerCase());
+  const names = [
+    ...fields,
+    ...(nodes.length === 0 ? [] : [`${nodes.length === 1 ? 'node' : 'nodes'} ${nodes.join(', ')}`]),
+  ];
   return names.length === 0 ? `v${configVersion}` : `v${configVersion} with other ${names.join(', ')}`;
 }
 

@@ -1,17 +1,20 @@
 import type { Agent } from '@lastcall/client';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { type SentToDraft, sendToDraft } from '../../../data/drafts.ts';
+import { type ChangedNodes, type SentToDraft, sendToDraft } from '../../../data/drafts.ts';
 import { changesBetween } from '../../../parts/form/changes-between.ts';
 import { problemsOf } from '../../../parts/form/problems-of.ts';
 import { type ConfigEditor, useConfigEditor } from '../config/use-config-editor.ts';
-import { keep, keepRun, readKept, readKeptRun } from './kept-draft.ts';
+import { keep, keepNodes, keepRun, readKept, readKeptNodes, readKeptRun } from './kept-draft.ts';
 
 const route = getRouteApi('/agents/$id');
 
 export interface Workbench {
   readonly agent: Agent;
   readonly editor: ConfigEditor;
+  /** Of a machine: what is different in its nodes. */
+  readonly nodes: ChangedNodes;
+  setNodes(nodes: ChangedNodes): void;
   /** The newest run of the conversation. Undefined before the first message. */
   readonly runId: string | undefined;
   /** Shows the conversation of another run. */
@@ -29,7 +32,9 @@ export function useWorkbench(agent: Agent): Workbench {
   const navigate = useNavigate();
   const [isSending, setSending] = useState(false);
   const [error, setError] = useState<unknown>();
+  const [nodes, setNodes] = useState<ChangedNodes>(() => readKeptNodes(agent.id));
   useKeptEdits(agent, editor);
+  useEffect(() => keepNodes(agent.id, nodes), [agent.id, nodes]);
   const show = (runId: string | undefined, replace = false): void => {
     keepRun(agent.id, runId);
     setError(undefined);
@@ -48,6 +53,8 @@ export function useWorkbench(agent: Agent): Workbench {
   return {
     agent,
     editor,
+    nodes,
+    setNodes,
     runId: run,
     show,
     async send(sent) {
@@ -56,7 +63,8 @@ export function useWorkbench(agent: Agent): Workbench {
       setError(undefined);
       try {
         // The gateway adds them to what is saved now, which another user may have changed.
-        show(await sendToDraft(agent.id, changesBetween(agent.config, editor.after), sent));
+        const changes = changesBetween(agent.config, editor.after);
+        show(await sendToDraft(agent.id, { changes, nodes }, sent));
         return true;
       } catch (refused) {
         editor.showProblems(problemsOf(refused));

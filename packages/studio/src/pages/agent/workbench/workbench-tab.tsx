@@ -3,13 +3,11 @@ import { useRun } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ReactElement, type RefObject, useEffect, useRef, useState } from 'react';
-import { useIsMachine } from '../../../data/definitions.ts';
 import type { DraftTurn } from '../../../data/drafts.ts';
 import { turnsBefore } from '../../../data/drafts.ts';
 import { useTask } from '../../../parts/run/use-task.ts';
 import { useReportConnection } from '../../../parts/session/connection.tsx';
 import { Requires } from '../../../parts/session/requires.tsx';
-import { EmptyState } from '../../../parts/ui/empty-state.tsx';
 import { DraftChat } from './draft-chat.tsx';
 import { DraftEditor } from './draft-editor.tsx';
 import { DraftTimeline } from './draft-timeline.tsx';
@@ -20,24 +18,9 @@ const route = getRouteApi('/agents/$id');
 
 /** Edit an agent, talk to it as it is edited, see what it does, compare, and save. */
 export function WorkbenchTab({ agent }: { agent: Agent }): ReactElement {
-  const isMachine = useIsMachine(agent);
   return (
     <Requires scope="write" to="try changes of an agent">
-      {isMachine ? (
-        <div className="overflow-y-auto p-4">
-          <EmptyState title="A machine cannot be tried here yet.">
-            <p>
-              Change it under{' '}
-              <Link to="/agents/$id" params={{ id: agent.id }} search={{ tab: 'config' }} className="link">
-                Configuration
-              </Link>
-              , and talk to it in a space.
-            </p>
-          </EmptyState>
-        </div>
-      ) : (
-        <Bench agent={agent} />
-      )}
+      <Bench agent={agent} />
     </Requires>
   );
 }
