@@ -1,4 +1,4 @@
-import { Client } from 'pg';
+import { createPool } from '../../packages/gateway/src/ports/store/postgres/postgres-pool.ts';
 import type { BenchDatabase, BenchDatabases } from '../gateway/databases.ts';
 import { type Handled, handle, type Variant } from '../gateway/posted-messages.bench.ts';
 
@@ -36,13 +36,12 @@ async function measured(variant: Variant, databases: BenchDatabases): Promise<Me
 async function connectionsOf({ settings }: BenchDatabase): Promise<number> {
   if (!('databaseUrl' in settings)) return 0;
   const { databaseUrl, databaseDirectUrl } = settings;
-  const client = new Client({ connectionString: databaseDirectUrl ?? databaseUrl });
-  await client.connect();
-  const { rows } = await client.query<{ count: string }>(
+  const pool = createPool(databaseDirectUrl ?? databaseUrl, 1);
+  const { rows } = await pool.query<{ count: string }>(
     `select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
      and backend_type = 'client backend' and ($1 = false or application_name = 'direct')`,
     [databaseDirectUrl !== undefined],
   );
-  await client.end();
+  await pool.end();
   return Number(rows[0]?.count);
 }

@@ -2,7 +2,7 @@
  * A simulation of queues: messages visit processes, each of which does one thing at a time per server, and each of which needs a processor
  * of its host while it works.
  */
-export interface Station {
+interface Station {
   readonly name: string;
   /** How many visits it serves at once. A gateway has one: its event loop. */
   readonly servers: number;

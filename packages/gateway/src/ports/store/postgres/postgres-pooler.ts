@@ -45,7 +45,7 @@ export async function assertPoolerFits(url: string, directUrl: string | undefine
   );
 }
 
-export function addressOf(url: string): string {
+function addressOf(url: string): string {
   const { hostname, port } = new URL(url);
   return `${hostname}:${port || 5432}`;
 }
