@@ -23,6 +23,18 @@ export function postgresPid(): number {
   return server.pid;
 }
 
+/** Milliseconds of processor time that all programs of this machine took since it started. `NaN` where there is no /proc. */
+export function busyMs(): number {
+  try {
+    const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n');
+    // cpu, user, nice, system, idle, iowait, irq, softirq, steal
+    const [, user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = line.split(/ +/).map(Number);
+    return (user + nice + system + irq + softirq) * MS_PER_TICK;
+  } catch {
+    return Number.NaN;
+  }
+}
+
 /** Linux counts a hundred ticks a second in /proc, whatever its timer does. */
 const MS_PER_TICK = 10;
 

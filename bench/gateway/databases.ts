@@ -3,13 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openPostgresStore } from '../../packages/gateway/src/ports/store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../../packages/gateway/src/ports/store/sqlite/sqlite-store.ts';
+import { startPooler, throughPooler } from '../../packages/gateway/test/support/pooler.ts';
 import { type PostgresServer, startPostgres } from '../../packages/gateway/test/support/postgres-server.ts';
 import { type Filling, fillingOf } from './filling.ts';
 import { STATEMENT_SETTINGS } from './statement-times.ts';
 
+export type BenchSettings =
+  | { readonly home: string }
+  | { readonly databaseUrl: string; readonly databaseDirectUrl?: string };
+
 /** Where a gateway keeps everything: what its settings say, and a way in for whoever prepares or counts. */
 export interface BenchDatabase {
-  readonly settings: { readonly home: string } | { readonly databaseUrl: string };
+  readonly settings: BenchSettings;
   /** While no gateway holds the embedded store, and at any time the shared one. */
   open(): Promise<Filling>;
 }
@@ -18,12 +23,15 @@ export interface BenchDatabase {
 export interface BenchDatabases {
   sqlite(): Promise<BenchDatabase>;
   postgres(): Promise<BenchDatabase>;
+  /** PostgreSQL behind a pooler in transaction mode: PgBouncer, if there is one. */
+  pooledPostgres(): Promise<BenchDatabase>;
   close(): Promise<void>;
 }
 
 export function openDatabases(): BenchDatabases {
   const folders: string[] = [];
   let server: Promise<PostgresServer> | undefined;
+  const poolers: AsyncDisposable[] = [];
   return {
     async sqlite() {
       const home = await mkdtemp(join(tmpdir(), 'lastcall-bench-'));
@@ -38,7 +46,17 @@ export function openDatabases(): BenchDatabases {
       const open = async (): Promise<Filling> => fillingOf(await openPostgresStore({ url, connections: 2 }));
       return { settings: { databaseUrl: url }, open };
     },
+    async pooledPostgres() {
+      server ??= startPostgres(STATEMENT_SETTINGS);
+      const directUrl = await (await server).createDatabase();
+      const pooler = await startPooler(directUrl, { connections: 10 });
+      poolers.push(pooler);
+      const open = async (): Promise<Filling> => fillingOf(await openPostgresStore({ url: directUrl, connections: 2 }));
+      const direct = `${directUrl}?application_name=direct`;
+      return { settings: { databaseUrl: throughPooler(directUrl, pooler), databaseDirectUrl: direct }, open };
+    },
     async close() {
+      for (const pooler of poolers) await pooler[Symbol.asyncDispose]();
       await (await server)?.stop();
       for (const folder of folders) await rm(folder, { recursive: true, force: true });
     },

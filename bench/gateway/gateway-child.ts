@@ -7,11 +7,12 @@ import { z } from 'zod';
 import { task } from '../overhead/contender.ts';
 import { addingModel, benchDefinitions, STEPS, usingModel } from './agent-definitions.ts';
 import { chatSteps, timedWords } from './chat-models.ts';
+import type { BenchSettings } from './databases.ts';
 import { everyRun } from './every-run.ts';
 
 /** What a benchmark wants of a gateway. */
 export interface GatewaySpec {
-  readonly settings: { readonly home: string } | { readonly databaseUrl: string };
+  readonly settings: BenchSettings;
   readonly secretKey: string;
   readonly synchronous?: 'FULL' | 'NORMAL';
   readonly tuning?: Partial<GatewayLimits>;

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Held, heldAtLeast, heldAtMost } from '../held.ts';
 import { task } from '../overhead/contender.ts';
-import { postgresPid, processorMsOf } from '../processor-time.ts';
+import { busyMs, postgresPid, processorMsOf } from '../processor-time.ts';
 import { type Report, toMarkdown } from '../report.ts';
 import { watch } from './client.ts';
 import { type BenchDatabase, type BenchDatabases, openDatabases } from './databases.ts';
@@ -24,11 +24,13 @@ const CONNECTIONS = Number(process.env.BENCH_CONNECTIONS ?? 32);
 const NODE_FLAGS = process.env.BENCH_NODE_FLAGS?.split(' ') ?? [];
 const PROBE_EVERY_MS = 100;
 
-interface Variant {
+export interface Variant {
   readonly store: 'sqlite' | 'postgres';
   readonly gateways: number;
   /** What is posted: a message in a space with one agent, or an event for the agent, which no space shows. */
   readonly posts: 'messages' | 'events';
+  /** Behind a pooler in transaction mode. */
+  readonly isPooled?: boolean;
 }
 
 const VARIANTS: readonly Variant[] = [
@@ -40,7 +42,7 @@ const VARIANTS: readonly Variant[] = [
   { store: 'postgres', gateways: 2, posts: 'events' },
 ];
 
-interface Handled extends Variant {
+export interface Handled extends Variant {
   /** From the first request until the last run ended. */
   readonly perSecond: number;
   /** The same until the last request was answered. */
@@ -49,6 +51,12 @@ interface Handled extends Variant {
   readonly gatewayMs: number;
   /** Per message. Of the embedded store it is the gateway's. */
   readonly databaseMs: number | undefined;
+  /** Per message, of everything else that the benchmark needs: the client, the pooler. */
+  readonly otherMs: number;
+  /** Of all messages, with those that wake an idle agent, until the gateways had ended everything. */
+  readonly elapsedMs: number;
+  /** How many processors other programs of the machine used meanwhile. */
+  readonly foreignProcessors: number;
   /** From a message to an idle agent until others see it awake. */
   readonly wakeMs: readonly number[];
 }
@@ -74,8 +82,12 @@ function chosen(): readonly Variant[] {
   );
 }
 
-async function handle(variant: Variant, databases: BenchDatabases): Promise<Handled> {
-  const database = await databases[variant.store]();
+export async function handle(
+  variant: Variant,
+  databases: BenchDatabases,
+  onHandled: (database: BenchDatabase) => Promise<void> = async () => {},
+): Promise<Handled> {
+  const database = await databases[variant.isPooled === true ? 'pooledPostgres' : variant.store]();
   const furnished = await furnish(database, variant);
   const spec = { settings: database.settings, tool: { terminal: true, visible: false } };
   const gateways = await Promise.all(
@@ -83,7 +95,7 @@ async function handle(variant: Variant, databases: BenchDatabases): Promise<Hand
   );
   try {
     return await countingStatements(database, AGENTS * MESSAGES_EACH, () =>
-      measure(variant, { database, furnished, gateways }),
+      measure(variant, { database, furnished, gateways, onHandled }),
     );
   } catch (error) {
     await Promise.all(gateways.map((gateway) => gateway.stop()));
@@ -95,12 +107,19 @@ interface Setting {
   readonly database: BenchDatabase;
   readonly furnished: Furnished;
   readonly gateways: readonly BenchGateway[];
+  /** Called while the gateways still run. */
+  onHandled(database: BenchDatabase): Promise<void>;
 }
 
-async function measure(variant: Variant, { database, furnished, gateways }: Setting): Promise<Handled> {
+async function measure(variant: Variant, { database, furnished, gateways, onHandled }: Setting): Promise<Handled> {
   const before = { gateways: await sumOf(gateways, (one) => one.processorMs()), database: databaseMs(variant) };
+  const [own, all, startedAt] = [processorMsOf(process.pid), busyMs(), performance.now()];
   const posting = postFromOutside({ posts: postsOf(furnished, gateways), connections: CONNECTIONS });
   const [posted, wakeMs] = await Promise.all([posting, observe(gateways, furnished.idle.room)]);
+  const elapsedMs = performance.now() - startedAt;
+  const ownMs = processorMsOf(process.pid) - own;
+  const foreignMs = busyMs() - all - ownMs;
+  await onHandled(database);
   // What a run leaves to be done belongs to it: the time is read when the gateways have ended all of it.
   const gatewayMs = (await sumOf(gateways, (one) => one.stop())) - before.gateways;
   const storeMs = databaseMs(variant) - before.database;
@@ -110,6 +129,9 @@ async function measure(variant: Variant, { database, furnished, gateways }: Sett
     ...(await ratesOf(database, furnished.idle.id, posted)),
     gatewayMs: gatewayMs / messages,
     databaseMs: variant.store === 'postgres' ? storeMs / messages : undefined,
+    otherMs: Math.max(0, ownMs - gatewayMs - storeMs) / messages,
+    elapsedMs,
+    foreignProcessors: Math.max(0, foreignMs / elapsedMs),
     wakeMs,
   };
 }

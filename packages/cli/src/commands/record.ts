@@ -61,10 +61,11 @@ async function runOnce({ agent, message, home, files }: Recorded): Promise<TaskE
   if (file === undefined)
     throw new CommandFailed('There is no lastcall.config.ts in this folder.', { exitCode: EXIT.usage });
   const key = `record-${crypto.randomUUID()}`;
-  const own = { DATABASE_URL: undefined, LASTCALL_HOME: home, LASTCALL_SECRET_KEY: key, PORT: '0', HOST: '127.0.0.1' };
+  const embedded = { DATABASE_URL: undefined, DATABASE_DIRECT_URL: undefined, LASTCALL_HOME: home };
+  const own = { ...embedded, LASTCALL_SECRET_KEY: key, PORT: '0', HOST: '127.0.0.1' };
   const env = { ...process.env, ...own, LASTCALL_LOG_LEVEL: 'silent' };
   const secrets = secretValues(process.env, { secretKey: key, secrets: config.secrets }).map(String);
-  const { databaseUrl: _d, home: _h, secretKey: _s, port: _p, host: _o, ...rest } = config;
+  const { databaseUrl: _d, databaseDirectUrl: _u, home: _h, secretKey: _s, port: _p, host: _o, ...rest } = config;
   const gateway = createCheckedGateway({ ...rest, home, secretKey: key, port: 0 } as typeof config, {
     env,
     tapModel: (model) => recordModel(model, files.next(), { secrets }),

@@ -58,4 +58,5 @@ const HELP = `
 Reads lastcall.config.ts (.mts, .js, .mjs) and .env of this folder. On a terminal it prints a readable line for each
 message, call and run; in a pipe one JSON object each. Its last line at the start is the address.
 
-Environment: PORT, HOST, DATABASE_URL, LASTCALL_HOME, LASTCALL_SECRET_KEY, LASTCALL_MODEL, LASTCALL_LOG_LEVEL.`;
+Environment: PORT, HOST, DATABASE_URL, DATABASE_DIRECT_URL, LASTCALL_HOME, LASTCALL_SECRET_KEY, LASTCALL_MODEL,
+LASTCALL_LOG_LEVEL.`;

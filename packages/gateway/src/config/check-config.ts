@@ -105,14 +105,15 @@ const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).o
   error: 'must be an origin without a path, e.g. "https://app.example.com".',
 });
 
-const { port, host, home, databaseUrl, secretKey, encryptionKey, publicUrl, trustedProxies } = settingSchemas;
-const { model: modelName, modelUrl, leaseMs, logLevel } = settingSchemas;
+const { port, host, home, databaseUrl, databaseDirectUrl, secretKey, encryptionKey, publicUrl } = settingSchemas;
+const { trustedProxies, model: modelName, modelUrl, leaseMs, logLevel } = settingSchemas;
 
 const configSchema: z.ZodType<Omit<Config, 'tools' | 'definitions'>> = z.strictObject({
   port: port.optional(),
   host: host.optional(),
   home: home.optional(),
   databaseUrl: databaseUrl.optional(),
+  databaseDirectUrl: databaseDirectUrl.optional(),
   secretKey: secretKey.optional(),
   encryptionKey: encryptionKey.optional(),
   publicUrl: publicUrl.optional(),

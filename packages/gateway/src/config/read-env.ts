@@ -7,6 +7,7 @@ const VARIABLES: readonly (readonly [variable: string, setting: keyof Settings])
   ['PORT', 'port'],
   ['HOST', 'host'],
   ['DATABASE_URL', 'databaseUrl'],
+  ['DATABASE_DIRECT_URL', 'databaseDirectUrl'],
   ['LASTCALL_HOME', 'home'],
   ['LASTCALL_SECRET_KEY', 'secretKey'],
   ['LASTCALL_ENCRYPTION_KEY', 'encryptionKey'],

@@ -10,6 +10,8 @@ export interface Settings {
   readonly home: string;
   /** A PostgreSQL URL. Without it the embedded store is used. */
   readonly databaseUrl: string | undefined;
+  /** The server's own address, if `databaseUrl` leads to a pooler in transaction mode. LISTEN and migrations go there. */
+  readonly databaseDirectUrl: string | undefined;
   /** The first secret key. Without it the first start creates one and prints it once. */
   readonly secretKey: string | undefined;
   /** Encrypts OAuth tokens and other secrets in the database. Without it, the encryption key is stored in the database too. */
@@ -38,6 +40,7 @@ export const DEFAULT_SETTINGS: Settings = {
   host: '127.0.0.1',
   home: '.lastcall',
   databaseUrl: undefined,
+  databaseDirectUrl: undefined,
   secretKey: undefined,
   encryptionKey: undefined,
   publicUrl: undefined,
@@ -62,6 +65,9 @@ export const settingSchemas: { readonly [K in keyof Settings]: z.ZodType<Exclude
   home: z.string().regex(/^[^\0]+$/, { error: 'must be a directory, e.g. .lastcall.' }),
   databaseUrl: z.string().refine(isPostgresUrl, {
     error: 'must be a PostgreSQL URL, postgres://user:password@host:5432/name. For the embedded store leave it out.',
+  }),
+  databaseDirectUrl: z.string().refine(isPostgresUrl, {
+    error: 'must be a PostgreSQL URL, postgres://user:password@host:5432/name.',
   }),
   secretKey: z.string().regex(/^[\x21-\x7e]{16,512}$/, {
     error: 'must be 16–512 characters of ASCII without spaces, e.g. what `openssl rand -hex 32` gives.',

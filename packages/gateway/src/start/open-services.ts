@@ -6,6 +6,7 @@ import type { Settings } from '../config/settings.ts';
 import { createInProcessBus } from '../ports/bus/in-process-bus.ts';
 import { createPostgresBus } from '../ports/bus/postgres-bus.ts';
 import type { Services } from '../ports/services.ts';
+import { toStoreError } from '../ports/store/postgres/postgres-error.ts';
 import { toOpenError } from '../ports/store/postgres/postgres-open-error.ts';
 import { openPostgresStore } from '../ports/store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../ports/store/sqlite/sqlite-store.ts';
@@ -36,7 +37,10 @@ export async function openServices(opening: Opening): Promise<OpenedServices> {
       ? await embedded(opening, scheduler)
       : await shared(settings.databaseUrl, opening, scheduler);
   const services: Services = { ...ports, logger, limits, prices, currency };
-  await services.bus.start();
+  await services.bus.start().catch(async (error: unknown) => {
+    await services.store.close();
+    throw toBusError(error, settings);
+  });
   return {
     services,
     scheduler,
@@ -55,9 +59,21 @@ async function embedded({ settings, logger, limits, synchronous }: Opening, sche
   return { bus, store: await openSqliteStore(options, { bus, scheduler, limits }) };
 }
 
-async function shared(url: string, { logger, limits }: Opening, scheduler: Scheduler): Promise<Ports> {
-  const bus = createPostgresBus({ url, logger });
-  const store = await openPostgresStore({ url }, { bus, scheduler, limits }).catch((error) => {
+/** The listener is the first to need the server itself. */
+function toBusError(error: unknown, { databaseUrl, databaseDirectUrl }: Settings): unknown {
+  const url = databaseDirectUrl ?? databaseUrl;
+  if (url === undefined) return error;
+  return toOpenError(
+    toStoreError(error),
+    url,
+    databaseDirectUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL',
+  );
+}
+
+async function shared(url: string, { settings, logger, limits }: Opening, scheduler: Scheduler): Promise<Ports> {
+  const directUrl = settings.databaseDirectUrl;
+  const bus = createPostgresBus({ url, directUrl, logger });
+  const store = await openPostgresStore({ url, directUrl }, { bus, scheduler, limits }).catch((error) => {
     throw toOpenError(error, url);
   });
   return { bus, store };

@@ -2,13 +2,16 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Bus, StreamEvent, StreamNotice } from '../../src/ports/bus/bus.ts';
 import { createInProcessBus } from '../../src/ports/bus/in-process-bus.ts';
 import { createPostgresBus } from '../../src/ports/bus/postgres-bus.ts';
+import { onPooledPostgres } from '../support/pooled-postgres.ts';
 import { type Database, databases } from '../support/stores.ts';
 import { eventOf } from './notices.ts';
 
-const createBus = ({ kind, location }: Database): Bus =>
-  kind === 'sqlite' ? createInProcessBus() : createPostgresBus({ url: location });
+const createBus = ({ kind, location, pooledUrl }: Database): Bus => {
+  if (kind === 'sqlite') return createInProcessBus();
+  return createPostgresBus(pooledUrl === undefined ? { url: location } : { url: pooledUrl, directUrl: location });
+};
 
-describe.each(databases)('the bus for $kind', ({ create }) => {
+describe.each([...databases, onPooledPostgres])('the bus for $title', ({ create }) => {
   let database: Database;
   let bus: Bus;
   beforeEach(async () => {

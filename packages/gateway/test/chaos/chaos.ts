@@ -42,6 +42,7 @@ export async function runChaos({
     ...chaosModel(new Random(seed + 1)),
     leaseMs: LEASE_MS,
     databaseUrl: database.kind === 'postgres' ? database.url : undefined,
+    directUrl: database.kind === 'postgres' ? database.directUrl : undefined,
   });
   const fleet = new Fleet(site);
   await fleet.open(gateways);

@@ -28,6 +28,7 @@ export async function runChorus({
     config: CHORUS,
     leaseMs: LEASE_MS,
     databaseUrl: database.kind === 'postgres' ? database.url : undefined,
+    directUrl: database.kind === 'postgres' ? database.directUrl : undefined,
   });
   const fleet = new Fleet(site);
   await fleet.open(gateways);

@@ -90,7 +90,7 @@ export class Fleet {
         void this.#watch(name, started);
         return;
       } catch (error) {
-        if (!/does not answer|ECONN|starting up|shutting down|terminat/i.test(String(error)))
+        if (!/does not answer|is a standby|ECONN|starting up|shutting down|terminat/i.test(String(error)))
           this.problems.push(`${name} did not start: ${error}`);
         await sleep(200);
       }

@@ -1,5 +1,7 @@
 import { parseArgs } from 'node:util';
+import { startPooler, throughPooler } from '../support/pooler.ts';
 import { startPostgres } from '../support/postgres-server.ts';
+import { failOver, startReplicated } from '../support/replicated-postgres.ts';
 import { type ChaosOptions, type ChaosReport, runChaos } from './chaos.ts';
 import { runChorus } from './chorus-storm.ts';
 import { Random } from './random.ts';
@@ -7,7 +9,7 @@ import type { ChaosDatabase, Fault } from './storm.ts';
 
 /**
  * `npm run soak`: gateways of real processes are killed, frozen, told to stop and cut off from their database by chance, for as long
- * as one likes: two and three of them on PostgreSQL, one on SQLite. It counts messages, effects and stream events: each exactly once.
+ * as one likes: two and three of them on PostgreSQL, behind a pooler and with a failover too, one on SQLite. It counts messages, effects and stream events: each exactly once.
  */
 const { values } = parseArgs({
   options: {
@@ -22,6 +24,15 @@ interface Phase {
   readonly run: (options: ChaosOptions) => Promise<ChaosReport>;
   readonly kind: ChaosDatabase['kind'];
   readonly gateways: readonly string[];
+  /** Faults of this phase alone. */
+  readonly more?: readonly Fault[];
+  /** How PostgreSQL is set up. Default: one server. */
+  readonly open?: () => Promise<OpenedDatabase>;
+}
+
+interface OpenedDatabase {
+  readonly database: ChaosDatabase;
+  close(): Promise<void>;
 }
 
 const phases: readonly Phase[] = [
@@ -29,6 +40,21 @@ const phases: readonly Phase[] = [
   { name: 'Three gateways on PostgreSQL', run: runChaos, kind: 'postgres', gateways: ['a', 'b', 'c'] },
   { name: 'Ten talkers, two gateways on PostgreSQL', run: runChorus, kind: 'postgres', gateways: ['a', 'b'] },
   { name: 'Ten talkers, three gateways on PostgreSQL', run: runChorus, kind: 'postgres', gateways: ['a', 'b', 'c'] },
+  {
+    name: 'Two gateways behind a pooler in transaction mode',
+    run: runChaos,
+    kind: 'postgres',
+    gateways: ['a', 'b'],
+    open: openPooled,
+  },
+  {
+    name: 'Two gateways, and a failover to a synchronous standby',
+    run: runChaos,
+    kind: 'postgres',
+    gateways: ['a', 'b'],
+    open: openReplicated,
+    more: ['failover'],
+  },
   { name: 'One gateway on SQLite', run: runChaos, kind: 'sqlite', gateways: ['a'] },
   { name: 'Ten talkers, one gateway on SQLite', run: runChorus, kind: 'sqlite', gateways: ['a'] },
 ];
@@ -42,17 +68,56 @@ for (const phase of phases) {
 // Not exitCode: the database server's own hook at the end of the process would set it back.
 process.exit(problems === 0 ? 0 : 1);
 
-async function perform({ name, run, kind, gateways }: Phase): Promise<number> {
-  const server = kind === 'postgres' ? await startPostgres() : undefined;
-  const database: ChaosDatabase =
-    server === undefined
-      ? { kind: 'sqlite' }
-      : { kind: 'postgres', url: await server.createDatabase(), restart: () => server.restart() };
-  const faults = faultsFor(phaseMs, kind === 'postgres' ? ['restart-database'] : []);
-  const report = await run({ seed, database, gateways, faults, log: print });
-  await server?.stop();
+async function perform({ name, run, kind, gateways, more = [], open }: Phase): Promise<number> {
+  const { database, close } = await (open ?? (kind === 'postgres' ? openServer : openEmbedded))();
+  const hasRestart = database.kind === 'postgres' && database.restart !== undefined;
+  const random = faultsFor(phaseMs, hasRestart ? ['restart-database'] : []);
+  const report = await run({ seed, database, gateways, faults: inTheMiddle(more, random), log: print });
+  await close();
   tell(name, report);
   return report.problems.length;
+}
+
+async function openEmbedded(): Promise<OpenedDatabase> {
+  return { database: { kind: 'sqlite' }, async close() {} };
+}
+
+async function openServer(): Promise<OpenedDatabase> {
+  const server = await startPostgres();
+  const url = await server.createDatabase();
+  return { database: { kind: 'postgres', url, restart: () => server.restart() }, close: () => server.stop() };
+}
+
+async function openPooled(): Promise<OpenedDatabase> {
+  const server = await startPostgres();
+  const directUrl = await server.createDatabase();
+  const pooler = await startPooler(directUrl, { connections: 8 });
+  const url = throughPooler(directUrl, pooler);
+  return {
+    database: { kind: 'postgres', url, directUrl, restart: () => server.restart() },
+    async close() {
+      await pooler[Symbol.asyncDispose]();
+      await server.stop();
+    },
+  };
+}
+
+async function openReplicated(): Promise<OpenedDatabase> {
+  const replicated = await startReplicated({ isSynchronous: true });
+  return {
+    database: { kind: 'postgres', url: replicated.url, failover: () => failOver(replicated) },
+    close: async () => await replicated[Symbol.asyncDispose](),
+  };
+}
+
+/** Two random faults, these, and the other random ones. */
+function* inTheMiddle(faults: readonly Fault[], random: Generator<Fault>): Generator<Fault> {
+  for (let count = 0; count < 2; count++) {
+    const { value, done } = random.next();
+    if (done !== true) yield value;
+  }
+  yield* faults;
+  yield* random;
 }
 
 function* faultsFor(durationMs: number, more: readonly Fault[]): Generator<Fault> {

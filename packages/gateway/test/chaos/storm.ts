@@ -5,12 +5,20 @@ import { until } from '../processes/until.ts';
 import type { Fleet } from './fleet.ts';
 import type { Random } from './random.ts';
 
-export type Fault = 'kill' | 'freeze' | 'terminate' | 'restart-database';
+export type Fault = 'kill' | 'freeze' | 'terminate' | 'restart-database' | 'failover';
 
 /** The store is embedded, with one gateway; or on this server, with two. */
 export type ChaosDatabase =
   | { readonly kind: 'sqlite' }
-  | { readonly kind: 'postgres'; readonly url: string; restart(): Promise<void> };
+  | {
+      readonly kind: 'postgres';
+      readonly url: string;
+      /** The server's own address, if `url` leads to a pooler. */
+      readonly directUrl?: string;
+      restart?(): Promise<void>;
+      /** The primary dies, and its standby takes over. Once. */
+      failover?(): Promise<void>;
+    };
 
 export const LEASE_MS = 1_000;
 /** From the moment that somebody is there. */
@@ -32,7 +40,7 @@ interface Hand {
 /** What happens to the gateways. */
 export class Storm {
   readonly problems: string[] = [];
-  readonly faults: Record<Fault, number> = { kill: 0, freeze: 0, terminate: 0, 'restart-database': 0 };
+  readonly faults: Record<Fault, number> = { kill: 0, freeze: 0, terminate: 0, 'restart-database': 0, failover: 0 };
   longestTakeoverMs = 0;
   readonly #parts: StormParts;
 
@@ -78,7 +86,10 @@ export class Storm {
         });
         return;
       case 'restart-database':
-        if (database.kind === 'postgres') await database.restart();
+        if (database.kind === 'postgres') await database.restart?.();
+        return;
+      case 'failover':
+        if (database.kind === 'postgres') await database.failover?.();
         return;
     }
   }

@@ -1,5 +1,6 @@
 import { Client } from 'pg';
-import { databases } from '../support/stores.ts';
+import { onPooledPostgres } from '../support/pooled-postgres.ts';
+import { onPostgres } from '../support/stores.ts';
 import { answerText } from './answering.ts';
 import type { GatewayProcess } from './gateway-process.ts';
 import { openSite, type Site, type SiteOptions } from './site.ts';
@@ -25,14 +26,21 @@ export interface Crew extends AsyncDisposable {
   problems(): Promise<string[]>;
 }
 
-export interface CrewOptions extends Omit<SiteOptions, 'databaseUrl'> {
+export interface CrewOptions extends Omit<SiteOptions, 'databaseUrl' | 'directUrl'> {
   readonly kind: 'sqlite' | 'postgres';
+  /** Puts a pooler in transaction mode in front of PostgreSQL. */
+  readonly isPooled?: boolean;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export async function openCrew({ kind, env, ...options }: CrewOptions): Promise<Crew> {
-  const database = kind === 'sqlite' ? undefined : await databases.find((one) => one.kind === kind)?.create();
-  const site = await openSite({ ...options, databaseUrl: database?.location });
+/** `TEST_POOLED=1 vitest run …` puts a pooler in front of every crew's PostgreSQL. */
+const ALL_POOLED = process.env.TEST_POOLED === '1';
+
+export async function openCrew({ kind, isPooled = ALL_POOLED, env, ...options }: CrewOptions): Promise<Crew> {
+  const database = kind === 'sqlite' ? undefined : await (isPooled ? onPooledPostgres : onPostgres).create();
+  const { location, pooledUrl } = database ?? {};
+  const urls = pooledUrl === undefined ? { databaseUrl: location } : { databaseUrl: pooledUrl, directUrl: location };
+  const site = await openSite({ ...options, ...urls });
   const start = (name: string): Promise<GatewayProcess> => site.start(name, env);
   // Side by side, so that starting at once is tried along with everything else.
   const [first] = await Promise.all(kind === 'sqlite' ? [start('a')] : [start('a'), start('b')]);

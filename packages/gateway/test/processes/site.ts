@@ -38,6 +38,8 @@ export interface Effect {
 export interface SiteOptions extends ModelOptions {
   /** Without it the store is embedded, in the folder. */
   readonly databaseUrl?: string | undefined;
+  /** The server's own address, if `databaseUrl` leads to a pooler. */
+  readonly directUrl?: string | undefined;
   readonly leaseMs?: number;
   /** The text of lastcall.config.ts. */
   readonly config?: string;
@@ -49,6 +51,7 @@ export default processConfig;
 
 export async function openSite({
   databaseUrl,
+  directUrl,
   leaseMs = 1_000,
   config = CONFIG,
   ...model
@@ -70,6 +73,7 @@ export async function openSite({
       LASTCALL_LEASE_MS: String(leaseMs),
       // The server tells by it whose connection it is.
       ...(databaseUrl === undefined ? {} : { DATABASE_URL: `${databaseUrl}?application_name=${name}` }),
+      ...(directUrl === undefined ? {} : { DATABASE_DIRECT_URL: `${directUrl}?application_name=${name}` }),
       ...env,
     },
   });
@@ -78,7 +82,7 @@ export async function openSite({
     model: server,
     gateways,
     get db() {
-      return (reader ??= openReader(databaseUrl, folder));
+      return (reader ??= openReader(directUrl ?? databaseUrl, folder));
     },
     async start(name, env, options) {
       const started = await GatewayProcess.start({ ...optionsOf(name, env), ...options });

@@ -13,8 +13,9 @@ import { type Params, statement } from '../../src/ports/store/statement.ts';
 import type { Store, Tx } from '../../src/ports/store/store.ts';
 import type { StoreParts } from '../../src/ports/store/store-parts.ts';
 import { holdLock } from '../support/held-lock.ts';
+import { onPooledPostgres } from '../support/pooled-postgres.ts';
 import { insertSetting } from '../support/settings.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { type Database, databases, onPostgres } from '../support/stores.ts';
 import { type TappedWire, tapWire } from '../support/tapped-wire.ts';
 
 const LOCK_NOT_AVAILABLE = '55P03';
@@ -48,7 +49,7 @@ const findSetting = requireRow((db, { key }: Params<{ key: string }>) =>
   db.selectFrom('settings').select('key').where('key', '=', key),
 );
 
-describe.each(databases)('the contract of the store on $kind', ({ create }) => {
+describe.each([...databases, onPooledPostgres])('the contract of the store on $title', ({ create }) => {
   opened(create);
 
   const failures: Readonly<Record<string, (tx: Tx) => unknown>> = {
@@ -244,91 +245,102 @@ describe.each(databases.filter(({ kind }) => kind === 'sqlite'))('the contract o
   });
 });
 
-describe.each(databases.filter(({ kind }) => kind === 'postgres'))(
-  'the contract of the store on $kind',
-  ({ create }) => {
-    opened(create);
-    let wire: TappedWire;
-    let tapped: Store;
-    beforeEach(async () => {
-      wire = await tapWire(database.location);
-      tapped = await openPostgresStore({ url: wire.url, connections: 1 });
-    });
-    afterEach(async () => {
-      await tapped.close().catch(() => {});
-      wire.close();
-    });
-    const write = (): Promise<void> =>
-      tapped.transaction(async (tx) => {
-        tx.send(insertSetting, setting('a'));
-        await tx.db.insertInto('settings').values(setting('b')).execute();
-        tx.send(insertSetting, setting('c'));
-      });
-
-    test('rows are locked in the order of the store, not in that of the arguments', async () => {
-      const [first, second] = ['a', 'b'].map((id) => ({
-        id,
-        name: id,
-        description: '',
-        metadata: '{}',
-        next_seq: 1,
-        hops: 0,
-        created_at: 0,
-      })) as [SpaceRow, SpaceRow];
-      await store.transaction(({ db }) => db.insertInto('spaces').values([first, second]).execute());
-      const held = await holdLock(database, `select id from spaces where id = 'b' for update`);
-      const locking = store.transaction((tx) => lockRows(tx, { spaces: ['b', 'a'] }));
-      await held.waitedFor({ orDone: locking });
-      // It waits for b, and has a: whoever locks the same two cannot have a and wait for b as well.
-      const taking = held.query(`select id from spaces where id = 'a' for update nowait`);
-      await expect(taking).rejects.toMatchObject({ code: LOCK_NOT_AVAILABLE });
-      await held.release();
-      await locking;
+describe.each([onPostgres, onPooledPostgres])('the contract of the store on $title', ({ create }) => {
+  opened(create);
+  let wire: TappedWire;
+  let tapped: Store;
+  beforeEach(async () => {
+    wire = await tapWire(database.pooledUrl ?? database.location);
+    const directUrl = database.pooledUrl === undefined ? undefined : database.location;
+    tapped = await openPostgresStore({ url: wire.url, directUrl, connections: 1 });
+  });
+  afterEach(async () => {
+    await tapped.close().catch(() => {});
+    wire.close();
+  });
+  const write = (): Promise<void> =>
+    tapped.transaction(async (tx) => {
+      tx.send(insertSetting, setting('a'));
+      await tx.db.insertInto('settings').values(setting('b')).execute();
+      tx.send(insertSetting, setting('c'));
     });
 
-    test('where BEGIN fails nothing is written', async () => {
-      wire.tap('begin', 'spoil');
-      await expect(write()).rejects.toThrow('does not exist');
-      expect(await keys()).toEqual([]);
-      wire.tap('begin', 'pass');
-      await write();
-      expect(await keys()).toEqual(['a', 'b', 'c']);
-    });
+  test('rows are locked in the order of the store, not in that of the arguments', async () => {
+    const [first, second] = ['a', 'b'].map((id) => ({
+      id,
+      name: id,
+      description: '',
+      metadata: '{}',
+      next_seq: 1,
+      hops: 0,
+      created_at: 0,
+    })) as [SpaceRow, SpaceRow];
+    await store.transaction(({ db }) => db.insertInto('spaces').values([first, second]).execute());
+    const held = await holdLock(database, `select id from spaces where id = 'b' for update`);
+    const locking = store.transaction((tx) => lockRows(tx, { spaces: ['b', 'a'] }));
+    await held.waitedFor({ orDone: locking });
+    // It waits for b, and has a: whoever locks the same two cannot have a and wait for b as well.
+    const taking = held.query(`select id from spaces where id = 'a' for update nowait`);
+    await expect(taking).rejects.toMatchObject({ code: LOCK_NOT_AVAILABLE });
+    await held.release();
+    await locking;
+  });
 
-    test('a store whose database is away says so when it is opened', async () => {
-      wire.close();
-      await expect(openPostgresStore({ url: wire.url })).rejects.toMatchObject({ name: 'StoreUnavailable' });
-    });
+  test('where BEGIN fails nothing is written', async () => {
+    wire.tap('begin', 'spoil');
+    await expect(write()).rejects.toThrow(/does not exist|syntax error/);
+    expect(await keys()).toEqual([]);
+    wire.tap('begin', 'pass');
+    await write();
+    expect(await keys()).toEqual(['a', 'b', 'c']);
+  });
 
-    test('a transaction whose connection breaks before the commit has changed nothing', async () => {
-      wire.tap('commit', 'cut before');
-      await expect(write()).rejects.toMatchObject({ name: 'StoreUnavailable' });
-      expect(await keys()).toEqual([]);
+  test('where BEGIN fails nothing is written by work that goes on after it', async () => {
+    wire.tap('begin', 'spoil');
+    const goingOn = tapped.transaction(async (tx) => {
+      await selectKeys(tx.db, {}).catch(() => {});
+      // By now BEGIN is answered, and this would be sent without it.
+      tx.send(insertSetting, setting('a'));
+      await insertSetting(tx.db, setting('b')).catch(() => {});
     });
+    await expect(goingOn).rejects.toThrow(/does not exist|syntax error/);
+    expect(await keys()).toEqual([]);
+    wire.tap('begin', 'pass');
+  });
 
-    test('a transaction whose commit is not answered says that it cannot know', async () => {
-      wire.tap('commit', 'cut after');
-      await expect(write()).rejects.toMatchObject({ name: 'StoreUnavailable', inDoubt: true });
-      wire.tap('commit', 'pass');
-    });
+  test('a store whose database is away says so when it is opened', async () => {
+    wire.close();
+    await expect(openPostgresStore({ url: wire.url })).rejects.toMatchObject({ name: 'StoreUnavailable' });
+  });
 
-    test('a transaction whose commit is answered by a proxy that lost the server says that it cannot know', async () => {
-      wire.tap('commit', 'lose server');
-      const writing = tapped.transaction(async (tx) => void tx.send(insertSetting, setting('a')));
-      await expect(writing).rejects.toMatchObject({ name: 'StoreUnavailable', inDoubt: true });
-      expect(await keys()).toEqual(['a']);
-      wire.tap('commit', 'pass');
-    });
+  test('a transaction whose connection breaks before the commit has changed nothing', async () => {
+    wire.tap('commit', 'cut before');
+    await expect(write()).rejects.toMatchObject({ name: 'StoreUnavailable' });
+    expect(await keys()).toEqual([]);
+  });
 
-    test('a transaction whose connection breaks before its commit is sent is not in doubt', async () => {
-      wire.tap('begin', 'cut before');
-      const writing = tapped.transaction(async (tx) => {
-        tx.send(insertSetting, setting('a'));
-        // What was asked for until now is on its way, and the commit waits for its answer.
-        await new Promise(process.nextTick);
-      });
-      await expect(writing).rejects.toMatchObject({ name: 'StoreUnavailable', inDoubt: false });
-      wire.tap('begin', 'pass');
+  test('a transaction whose commit is not answered says that it cannot know', async () => {
+    wire.tap('commit', 'cut after');
+    await expect(write()).rejects.toMatchObject({ name: 'StoreUnavailable', inDoubt: true });
+    wire.tap('commit', 'pass');
+  });
+
+  test('a transaction whose commit is answered by a proxy that lost the server says that it cannot know', async () => {
+    wire.tap('commit', 'lose server');
+    const writing = tapped.transaction(async (tx) => void tx.send(insertSetting, setting('a')));
+    await expect(writing).rejects.toMatchObject({ name: 'StoreUnavailable', inDoubt: true });
+    expect(await keys()).toEqual(['a']);
+    wire.tap('commit', 'pass');
+  });
+
+  test('a transaction whose connection breaks before its commit is sent is not in doubt', async () => {
+    wire.tap('begin', 'cut before');
+    const writing = tapped.transaction(async (tx) => {
+      tx.send(insertSetting, setting('a'));
+      // What was asked for until now is on its way, and the commit waits for its answer.
+      await new Promise(process.nextTick);
     });
-  },
-);
+    await expect(writing).rejects.toMatchObject({ name: 'StoreUnavailable', inDoubt: false });
+    wire.tap('begin', 'pass');
+  });
+});

@@ -16,28 +16,8 @@ export interface PostgresServer {
 
 /** `settings` are those of the server's configuration file. */
 export async function startPostgres(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
-  const folder = await mkdtemp(join(tmpdir(), 'lastcall-postgres-'));
-  // The server runs as a user of its own, who must get through to its files.
-  await chmod(folder, 0o755);
-  const port = await freePort();
-  const Server = await reachable(folder);
-  const server = new Server({
-    databaseDir: join(folder, 'data'),
-    port,
-    user: 'lastcall',
-    password: 'lastcall',
-    persistent: true,
-    // PostgreSQL refuses to run as the superuser, which CI machines often are.
-    createPostgresUser: process.getuid?.() === 0,
-    postgresFlags: Object.entries({ max_connections: '300', ...settings }).flatMap(([name, to]) => [
-      '-c',
-      `${name}=${to}`,
-    ]),
-    // Whether an empty server survives a power cut is of no interest, and its files are hundreds.
-    initdbFlags: ['--no-sync'],
-    onLog: () => {},
-    onError: () => {},
-  });
+  const folder = await publicFolder();
+  const { server, port } = await prepareServer(folder, 'data', settings);
   await server.initialise();
   await server.start();
   let databases = 0;
@@ -56,6 +36,49 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The server runs as a user of its own, who must get through to its files. */
+export async function publicFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'lastcall-postgres-'));
+  await chmod(folder, 0o755);
+  return folder;
+}
+
+interface PreparedServer {
+  readonly server: EmbeddedPostgres;
+  readonly port: number;
+  /** Its data. */
+  readonly dataFolder: string;
+}
+
+/** A server that is neither initialised nor started. */
+export async function prepareServer(
+  folder: string,
+  name: string,
+  settings: Readonly<Record<string, string>>,
+): Promise<PreparedServer> {
+  const port = await freePort();
+  const Server = await reachable(join(folder, `${name}-packages`));
+  const dataFolder = join(folder, name);
+  const server = new Server({
+    databaseDir: dataFolder,
+    port,
+    user: 'lastcall',
+    password: 'lastcall',
+    persistent: true,
+    // PostgreSQL refuses to run as the superuser, which CI machines often are.
+    createPostgresUser: process.getuid?.() === 0,
+    postgresFlags: Object.entries({ max_connections: '300', ...settings }).flatMap(([name, to]) => [
+      '-c',
+      `${name}=${to}`,
+    ]),
+    // Whether an empty server survives a power cut is of no interest, and its files are hundreds.
+    initdbFlags: ['--no-sync'],
+    onLog: () => {},
+    onError: () => {},
+  });
+  return { server, port, dataFolder };
 }
 
 // Packages of all workspaces lie at the root.

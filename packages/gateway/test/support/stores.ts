@@ -14,18 +14,22 @@ export interface Database {
   readonly kind: 'sqlite' | 'postgres';
   /** DATABASE_URL for PostgreSQL; the home folder for SQLite. */
   readonly location: string;
+  /** The same database by way of a pooler in transaction mode, if there is one. */
+  readonly pooledUrl?: string;
   /** Without parts, nothing is published or woken, and the limits are the defaults. */
   open(parts?: StoreParts): Promise<Store>;
   remove(): Promise<void>;
 }
 
-interface DatabaseKind {
+export interface DatabaseKind {
   readonly kind: Database['kind'];
+  /** For titles. */
+  readonly title: string;
   readonly create: () => Promise<Database>;
 }
 
-export const onSqlite: DatabaseKind = { kind: 'sqlite', create: createSqlite };
-export const onPostgres: DatabaseKind = { kind: 'postgres', create: createPostgres };
+export const onSqlite: DatabaseKind = { kind: 'sqlite', title: 'sqlite', create: createSqlite };
+export const onPostgres: DatabaseKind = { kind: 'postgres', title: 'postgres', create: createPostgres };
 
 /**
  * Both databases: for the contract of the store, for crashes, and for what a database decides: locks, the order of commits, what its texts
@@ -35,7 +39,12 @@ export const databases: readonly DatabaseKind[] = [onSqlite, onPostgres];
 export const embedded: readonly DatabaseKind[] = [onSqlite];
 
 /** Where a gateway finds it, as options of `createGateway`. */
-export function locationOf({ kind, location }: Database): { databaseUrl: string } | { home: string } {
+export function locationOf({
+  kind,
+  location,
+  pooledUrl,
+}: Database): { databaseUrl: string; databaseDirectUrl?: string } | { home: string } {
+  if (pooledUrl !== undefined) return { databaseUrl: pooledUrl, databaseDirectUrl: location };
   return kind === 'postgres' ? { databaseUrl: location } : { home: location };
 }
 

@@ -11,12 +11,12 @@ export interface TappedWire {
   /** Of the same database, by way of the wire. */
   readonly url: string;
   /** What happens to commands of this name (begin, commit) from here on. */
-  tap(command: string, tap: Tap): void;
+  tap(command: 'begin' | 'commit', tap: Tap): void;
   close(): void;
 }
 
 export async function tapWire(serverUrl: string): Promise<TappedWire> {
-  const taps = new Map<string, Tap>();
+  const taps = new Map<'begin' | 'commit', Tap>();
   const sockets: Socket[] = [];
   const wire = createServer((client) => {
     const { hostname, port } = new URL(serverUrl);
@@ -26,7 +26,7 @@ export async function tapWire(serverUrl: string): Promise<TappedWire> {
     let isDeaf = false;
     let isLost = false;
     client.on('data', (sent) => {
-      const [command, tap] = [...taps].find(([name]) => find(sent, name) >= 0) ?? ['', 'pass'];
+      const [command, tap] = [...taps].find(([name]) => find(sent, name) >= 0) ?? ['begin', 'pass'];
       if (tap === 'cut before') return cut();
       if (tap === 'spoil') sent.write('x', find(sent, command) + 1);
       if (tap === 'cut after') isDeaf = true;
@@ -60,10 +60,16 @@ export async function tapWire(serverUrl: string): Promise<TappedWire> {
   };
 }
 
-/** The place where a command is run: the name of its prepared statement, which its Bind message ends with. */
-function find(sent: Buffer, command: string): number {
-  return sent.lastIndexOf(`\0lastcall_${command}\0`);
+/**
+ * The place where a command is run: the name of its prepared statement, which its Bind message ends with. Behind a pooler it has no name, and
+ * its text is sent each time.
+ */
+function find(sent: Buffer, command: keyof typeof TEXTS): number {
+  const named = sent.lastIndexOf(`\0lastcall_${command}\0`);
+  return named >= 0 ? named : sent.lastIndexOf(`\0${TEXTS[command]}\0`);
 }
+
+const TEXTS = { begin: 'begin read write', commit: 'commit' };
 
 /** An ErrorResponse as PgBouncer writes it. */
 const SERVER_LOST: Buffer = errorResponse({ S: 'FATAL', C: '08P01', M: 'server conn crashed?' });

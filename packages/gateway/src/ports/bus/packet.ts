@@ -34,6 +34,9 @@ export function packNotices(from: string, notices: readonly StreamNotice[]): str
   return packets;
 }
 
+/** A packet without notices. Other gateways ignore it. */
+export const emptyPacket = (from: string): string => `${openingOf(from)}"notices":[]}`;
+
 /**
  * True for a packet that this gateway sent. It is not parsed for this check: every gateway receives its own packets
  * too, and a single gateway receives no others.

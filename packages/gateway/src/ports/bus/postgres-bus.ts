@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '@lastcall/core';
+import { StoreRefused } from '../store/store-error.ts';
 import type { Bus } from './bus.ts';
 import { Outbox } from './outbox.ts';
-import { isPacketOf, packNotices, unpackNotices } from './packet.ts';
+import { emptyPacket, isPacketOf, packNotices, unpackNotices } from './packet.ts';
 import { ReconnectingClient } from './reconnecting-client.ts';
 import { Subscribers, toNotice } from './subscribers.ts';
 
 export interface PostgresBusOptions {
   readonly url: string;
+  /** The address of the server itself, if a pooler in transaction mode answers at `url`. LISTEN needs a session. */
+  readonly directUrl?: string | undefined;
   readonly logger?: Logger;
 }
 
@@ -16,7 +19,7 @@ export interface PostgresBusOptions {
 const CHANNEL = 'lastcall_stream';
 
 /** The bus of gateways that share a PostgreSQL database. Notices are sent by NOTIFY, on separate connections. */
-export function createPostgresBus({ url, logger }: PostgresBusOptions): Bus {
+export function createPostgresBus({ url, directUrl, logger }: PostgresBusOptions): Bus {
   /**
    * Marks our own notices. They are ignored when they come back, because the subscribers of this process already got
    * them.
@@ -32,8 +35,9 @@ export function createPostgresBus({ url, logger }: PostgresBusOptions): Bus {
       packNotices(gatewayId, notices),
     ]),
   );
+  const echo = Promise.withResolvers<void>();
   const listener = new ReconnectingClient({
-    url,
+    url: directUrl ?? url,
     onBreak,
     onNotification: receive,
     async onConnect(client) {
@@ -43,7 +47,10 @@ export function createPostgresBus({ url, logger }: PostgresBusOptions): Bus {
   });
 
   function receive(packet: string): void {
-    if (isPacketOf(gatewayId, packet)) return;
+    if (isPacketOf(gatewayId, packet)) {
+      echo.resolve();
+      return;
+    }
     const unpacked = unpackNotices(packet);
     if (unpacked === undefined) logger?.warn(`The bus ignored a notification on ${CHANNEL} that no gateway sent.`);
     else if (unpacked.from !== gatewayId) for (const notice of unpacked.notices) subscribers.notify(notice);
@@ -52,6 +59,16 @@ export function createPostgresBus({ url, logger }: PostgresBusOptions): Bus {
   /** Makes all readers look, because notices may have been missed while the connection was down. */
   function makeAllReadersLook(): void {
     for (const stream of subscribers.streams) subscribers.notify({ stream, seq: 0 });
+  }
+
+  /** Both URLs must lead to one database. Otherwise other gateways' notices would never arrive, and nothing would say so. */
+  async function assertSameDatabase(): Promise<void> {
+    await publisher.query('select pg_notify($1, $2)', [CHANNEL, emptyPacket(gatewayId)]);
+    const isHeard = await Promise.race([echo.promise.then(() => true), sleep(ECHO_MS, false, { ref: false })]);
+    if (!isHeard)
+      throw new StoreRefused(
+        `A notification that was sent through DATABASE_URL did not arrive at DATABASE_DIRECT_URL within ${ECHO_MS / 1_000} seconds. Both must lead to the same database of the same server.`,
+      );
   }
 
   async function end(): Promise<void> {
@@ -67,6 +84,7 @@ export function createPostgresBus({ url, logger }: PostgresBusOptions): Bus {
     async start() {
       try {
         await Promise.all([listener.start(), publisher.start()]);
+        if (directUrl !== undefined) await assertSameDatabase();
       } catch (error) {
         await end();
         throw error;
@@ -79,5 +97,7 @@ export function createPostgresBus({ url, logger }: PostgresBusOptions): Bus {
   };
 }
 
+/** How long a notification may take to arrive. */
+const ECHO_MS = 5_000;
 /** How long an unreachable database may delay a stop. */
 const STOP_MS = 1_000;

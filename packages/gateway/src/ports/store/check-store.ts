@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { toStoreError } from './postgres/postgres-error.ts';
 import { toOpenError } from './postgres/postgres-open-error.ts';
-import { createPool } from './postgres/postgres-pool.ts';
+import { createPooledPool } from './postgres/postgres-pool.ts';
+import { assertPoolerFits } from './postgres/postgres-pooler.ts';
 import { makePrivateDatabase, makePrivateFolder } from './sqlite/private-folder.ts';
 import { assertDatabase, assertOwnDatabase } from './sqlite/sqlite-file.ts';
 
@@ -12,18 +13,21 @@ import { assertDatabase, assertOwnDatabase } from './sqlite/sqlite-file.ts';
  */
 export async function checkStore({
   databaseUrl,
+  databaseDirectUrl,
   home,
 }: {
   databaseUrl: string | undefined;
+  databaseDirectUrl?: string | undefined;
   home: string;
 }): Promise<'ok' | 'in use'> {
-  return databaseUrl === undefined ? checkFolder(home) : await checkPostgres(databaseUrl);
+  return databaseUrl === undefined ? checkFolder(home) : await checkPostgres(databaseUrl, databaseDirectUrl);
 }
 
-async function checkPostgres(url: string): Promise<'ok'> {
-  const pool = createPool(url, 1);
+async function checkPostgres(url: string, directUrl: string | undefined): Promise<'ok'> {
+  const pool = createPooledPool(url, 1);
   try {
     await pool.query('select 1');
+    await assertPoolerFits(url, directUrl);
     return 'ok';
   } catch (error) {
     throw toOpenError(toStoreError(error), url);

@@ -35,6 +35,12 @@ export interface Answer<Row> extends QueryResult<Row> {
   readonly rowsByPart: readonly (readonly Row[])[] | undefined;
 }
 
+/** The statement of a batch that failed. Those behind it were skipped. */
+export interface BatchFailure {
+  readonly statement: BatchStatement;
+  readonly error: unknown;
+}
+
 interface Sent extends BatchStatement {
   columns: Columns;
   readonly rows: Record<string, unknown>[];
@@ -56,13 +62,13 @@ interface Sent extends BatchStatement {
  */
 export class Batch implements Submittable {
   readonly #prepared: Prepared;
-  readonly #onEnd: () => void;
+  readonly #onEnd: (failure?: BatchFailure) => void;
   readonly #statements: Sent[] = [];
   /** The index of the statement whose answer comes next. */
   #next = 0;
   #isSent = false;
 
-  constructor(prepared: Prepared, onEnd: () => void) {
+  constructor(prepared: Prepared, onEnd: (failure?: BatchFailure) => void) {
     this.#prepared = prepared;
     this.#onEnd = onEnd;
   }
@@ -161,7 +167,7 @@ export class Batch implements Submittable {
     failed?.reject(toStoreError(reason));
     const behind = isAnswerOfServer(error) ? new StatementSkipped(error) : reason;
     for (const { reject } of skipped) reject(toStoreError(behind));
-    this.#onEnd();
+    this.#onEnd(failed === undefined ? undefined : { statement: failed, error });
   }
 
   handleReadyForQuery(): void {
@@ -188,7 +194,7 @@ class StatementNotSent extends Error {
 }
 
 /** A statement was not run, because one before it failed. */
-class StatementSkipped extends Error {
+export class StatementSkipped extends Error {
   readonly code = 'undone';
 
   constructor(cause: unknown) {

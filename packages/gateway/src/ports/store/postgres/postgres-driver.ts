@@ -13,8 +13,16 @@ import {
 import type { Pool, PoolClient } from 'pg';
 import { nameOfStatement } from '../compiled-once.ts';
 import { assertOutsideTransaction } from '../run-transaction.ts';
-import { type Answer, Batch, type BatchStatement, type Prepared } from './postgres-batch.ts';
+import {
+  type Answer,
+  Batch,
+  type BatchFailure,
+  type BatchStatement,
+  type Prepared,
+  StatementSkipped,
+} from './postgres-batch.ts';
 import { toStoreError } from './postgres-error.ts';
+import { assertPrimary, type SessionSettings, setForTransaction } from './postgres-session.ts';
 
 /** Kysely's own dialect on our driver. */
 export function postgresDialect(driver: Driver): Dialect {
@@ -26,31 +34,69 @@ export function postgresDialect(driver: Driver): Dialect {
   };
 }
 
+/** The statements that begin transactions on a connection whose session is not ours: see postgres-session.ts. */
+interface PooledBegin {
+  /** Added to `begin`. */
+  readonly settings: BatchStatement;
+  /** Goes before statements outside of transactions. It makes them fail if they write, and limits their time. */
+  readonly readOnly: BatchStatement;
+}
+
 /** A connection that sends all statements of one turn of the event loop as one batch. */
 export class BatchingConnection implements DatabaseConnection {
   readonly client: PoolClient;
   readonly #prepared: Prepared;
+  readonly #pooled: PooledBegin | undefined;
   #waiting: Batch | undefined;
+  /** Of the waiting batch. */
+  #readOnly: Promise<void> | undefined;
   #isBusy = false;
   #isScheduled = false;
+  #isTransaction = false;
+  /** Why BEGIN failed. What follows would run outside of a transaction, so it is not sent. */
+  #refusal: BatchFailure | undefined;
   /** Called right before a batch is sent. It can add statements that wait elsewhere. */
   onSend: (() => void) | undefined;
 
-  constructor(client: PoolClient, prepared: Prepared) {
+  constructor(client: PoolClient, prepared: Prepared, pooled: PooledBegin | undefined) {
     this.client = client;
     this.#prepared = prepared;
+    this.#pooled = pooled;
   }
 
   executeQuery<Row>({ sql, parameters }: Pick<CompiledQuery, 'sql' | 'parameters'>): Promise<QueryResult<Row>> {
     return this.run({ name: nameOfStatement(sql), text: sql, values: parameters });
   }
 
+  async begin(): Promise<void> {
+    this.#isTransaction = true;
+    const begun = [this.run(BEGIN)];
+    if (this.#pooled !== undefined) begun.push(this.run(this.#pooled.settings));
+    await Promise.all(begun);
+  }
+
+  async rollback(): Promise<void> {
+    this.#refusal = undefined;
+    await this.run(ROLLBACK);
+  }
+
   /** Rejects with store errors: the batch converts them. */
   run<Row>(statement: BatchStatement): Promise<Answer<Row>> {
-    this.#waiting ??= new Batch(this.#prepared, () => this.#onEnd());
-    const answer = this.#waiting.add<Row>(statement);
+    if (this.#refusal !== undefined) return Promise.reject(toStoreError(new StatementSkipped(this.#refusal.error)));
+    const batch = this.#waiting ?? this.#newBatch();
+    // Another connection of the server may not have it prepared, or may have prepared another one under its name.
+    const answer = batch.add<Row>(this.#pooled === undefined ? statement : { ...statement, name: undefined });
     this.schedule();
-    return answer;
+    // If it fails, it says why. The answer would only say that it was skipped.
+    return this.#readOnly === undefined ? answer : Promise.all([this.#readOnly, answer]).then(([, last]) => last);
+  }
+
+  #newBatch(): Batch {
+    const batch = new Batch(this.#prepared, (failure) => this.#onEnd(failure));
+    const readOnly = this.#isTransaction ? undefined : this.#pooled?.readOnly;
+    this.#readOnly = readOnly && batch.add<object>(readOnly).then(({ rows }) => assertIsPrimary(rows));
+    this.#waiting = batch;
+    return batch;
   }
 
   // biome-ignore lint/correctness/useYield: nothing streams.
@@ -77,9 +123,25 @@ export class BatchingConnection implements DatabaseConnection {
     this.client.query(batch);
   }
 
-  #onEnd(): void {
+  #onEnd(failure: BatchFailure | undefined): void {
     this.#isBusy = false;
+    if (failure?.statement.text === BEGIN.text) this.#refuse(failure);
     if (this.#waiting !== undefined || this.onSend !== undefined) this.schedule();
+  }
+
+  #refuse(failure: BatchFailure): void {
+    this.#refusal = failure;
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    waiting?.handleError(failure.error);
+  }
+}
+
+function assertIsPrimary(rows: readonly object[]): void {
+  try {
+    assertPrimary(rows);
+  } catch (error) {
+    throw toStoreError(error);
   }
 }
 
@@ -88,9 +150,15 @@ export class BatchingDriver implements Driver {
   readonly #pool: Pool;
   readonly #prepared = new WeakMap<PoolClient, Prepared>();
   readonly #broken = new WeakSet<DatabaseConnection>();
+  readonly #pooled: PooledBegin | undefined;
 
-  constructor(pool: Pool) {
+  /** With `pooled`, transactions share the pool's connections with those of other clients, and bring these settings along. */
+  constructor(pool: Pool, pooled?: SessionSettings) {
     this.#pool = pool;
+    this.#pooled = pooled && {
+      settings: setForTransaction(pooled),
+      readOnly: setForTransaction({ transaction_read_only: 'on', ...pooled }),
+    };
   }
 
   async init(): Promise<void> {}
@@ -102,11 +170,11 @@ export class BatchingDriver implements Driver {
     });
     const prepared = this.#prepared.get(client) ?? new Map();
     this.#prepared.set(client, prepared);
-    return new BatchingConnection(client, prepared);
+    return new BatchingConnection(client, prepared, this.#pooled);
   }
 
   async beginTransaction(connection: BatchingConnection): Promise<void> {
-    await connection.run(BEGIN);
+    await connection.begin();
   }
 
   async commitTransaction(connection: BatchingConnection): Promise<void> {
@@ -117,7 +185,7 @@ export class BatchingDriver implements Driver {
 
   async rollbackTransaction(connection: BatchingConnection): Promise<void> {
     try {
-      await connection.run(ROLLBACK);
+      await connection.rollback();
     } catch (error) {
       this.#broken.add(connection);
       throw error;
@@ -133,7 +201,7 @@ export class BatchingDriver implements Driver {
   }
 }
 
-/** Outside of transactions a connection is read-only: see postgres-pool.ts. */
+/** Outside of transactions a connection is read-only: see postgres-pool.ts and postgres-session.ts. */
 const BEGIN: BatchStatement = { name: 'lastcall_begin', text: 'begin read write', values: [] };
 const COMMIT: BatchStatement = { name: 'lastcall_commit', text: 'commit', values: [] };
 const ROLLBACK: BatchStatement = { name: 'lastcall_rollback', text: 'rollback', values: [] };

@@ -12,7 +12,27 @@ const GONE_MESSAGE: RegExp =
 /** Converts connection errors to StoreUnavailable. Other errors are returned unchanged. */
 export function toStoreError(error: unknown): unknown {
   const message = error instanceof Error ? error.message : '';
-  return GONE.test(codeOf(error)) || GONE_MESSAGE.test(message) ? new StoreUnavailable(error) : error;
+  const isGone = GONE.test(codeOf(error)) || GONE_MESSAGE.test(message) || isOfStandby(error);
+  return isGone ? new StoreUnavailable(error) : error;
+}
+
+/** The server is a standby. It becomes the primary soon, or its address will lead to another one. */
+export class StandbyServer extends Error {
+  readonly code = 'standby';
+
+  constructor() {
+    super('The server is a standby, which only reads.');
+  }
+}
+
+/** What a standby answers to BEGIN READ WRITE, and to LISTEN and NOTIFY. Texts may be in any language; names of functions are not. */
+function isOfStandby(error: unknown): boolean {
+  const { routine } = (error ?? {}) as { routine?: unknown };
+  return (
+    error instanceof StandbyServer ||
+    (codeOf(error) === '0A000' && routine === 'call_bool_check_hook') ||
+    (codeOf(error) === '25006' && routine === 'PreventCommandDuringRecovery')
+  );
 }
 
 export function codeOf(error: unknown): string {

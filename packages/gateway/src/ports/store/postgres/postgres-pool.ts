@@ -1,16 +1,38 @@
-import { type ClientBase, Pool, type PoolConfig } from 'pg';
+import { Pool, type PoolConfig } from 'pg';
+import { type SessionSettings, setForSession, TIMEOUTS } from './postgres-session.ts';
 import { parserOf } from './postgres-types.ts';
 
-export function createPool(url: string, connections: number, more: PoolConfig = {}): Pool {
+/** Connections of our own. Each gets the settings once. */
+export function createPool(url: string, connections: number, settings: SessionSettings = TIMEOUTS): Pool {
+  return openPool(url, connections, { onConnect: (client) => setForSession(client, settings) });
+}
+
+/** Connections to a pooler in transaction mode: nothing may be set on them. */
+export function createPooledPool(url: string, connections: number): Pool {
+  return openPool(url, connections, {});
+}
+
+/**
+ * A connection for migrations. Building the indexes of a large table can take long, and so can waiting for another gateway that does it.
+ */
+export function createMigrationPool(url: string): Pool {
+  return createPool(url, 1, {});
+}
+
+/**
+ * Connections of the store. They are read-only outside of transactions, so that every write outside of one fails. `begin read write` lifts
+ * this.
+ */
+export function createStorePool(url: string, connections: number, settings: SessionSettings): Pool {
+  return createPool(url, connections, { default_transaction_read_only: 'on', ...settings });
+}
+
+function openPool(url: string, connections: number, more: PoolConfig): Pool {
   const pool = new Pool({
     connectionString: url,
     max: connections,
     // This is also the wait for a free connection. After it, callers retry, and nothing is lost.
     connectionTimeoutMillis: 10_000,
-    // A worker that stalls inside a transaction holds its thread's row: the server ends it, so that another can take over.
-    idle_in_transaction_session_timeout: 2_500,
-    lock_timeout: 5_000,
-    statement_timeout: 15_000,
     types: { getTypeParser: (typeId: number) => parserOf(typeId) },
     ...more,
   });
@@ -20,40 +42,4 @@ export function createPool(url: string, connections: number, more: PoolConfig = 
   // statement.
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
-}
-
-/**
- * A connection for migrations. Building the indexes of a large table can take long, and so can waiting for another gateway that does it.
- */
-export function createMigrationPool(url: string): Pool {
-  return createPool(url, 1, { statement_timeout: 0, lock_timeout: 0, idle_in_transaction_session_timeout: 0 });
-}
-
-/** Connections of the store. They cannot write outside of a transaction. */
-export function createStorePool(url: string, connections: number): Pool {
-  return createPool(url, connections, { onConnect: prepareSession });
-}
-
-/**
- * Connections of groups. A group that waits for a lock delays all its members, so it gives up soon, and each member
- * then waits alone. The statements look up a few rows by key and are planned once, perhaps while the tables are empty.
- * Without these settings PostgreSQL would plan full table scans, and keep these plans after the tables have grown.
- */
-export function createGroupPool(url: string, connections: number): Pool {
-  return createPool(url, connections, {
-    lock_timeout: 200,
-    onConnect: async (client) => {
-      await prepareSession(client);
-      await client.query('set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off');
-    },
-  });
-}
-
-/**
- * Makes the session read-only outside of transactions, so that every write outside of one fails. `begin read write`
- * lifts this. Prepared statements are planned once: ours look up rows by their keys, so plans for specific values would
- * be no better, but would be made again each time.
- */
-async function prepareSession(client: ClientBase): Promise<void> {
-  await client.query('set session characteristics as transaction read only; set plan_cache_mode = force_generic_plan');
 }

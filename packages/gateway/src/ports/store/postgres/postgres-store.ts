@@ -1,4 +1,5 @@
 import { type DatabaseConnection, Kysely, PostgresDialect, sql } from 'kysely';
+import type { Pool } from 'pg';
 import { kyselyOn } from '../kysely-on.ts';
 import { type BegunTransaction, runTransaction, type TransactionSource } from '../run-transaction.ts';
 import { migrate } from '../schema/migrate.ts';
@@ -9,25 +10,34 @@ import { DEFAULT_PARTS, type StoreParts } from '../store-parts.ts';
 import { BatchingDriver, postgresDialect } from './postgres-driver.ts';
 import { codeOf, isStaleStatement, toStoreError } from './postgres-error.ts';
 import { GROUP_CONNECTIONS, PostgresGroups } from './postgres-groups.ts';
-import { createGroupPool, createMigrationPool, createStorePool } from './postgres-pool.ts';
+import { toOpenError } from './postgres-open-error.ts';
+import { createMigrationPool, createPooledPool, createStorePool } from './postgres-pool.ts';
+import { assertPoolerFits } from './postgres-pooler.ts';
 import { reclaimPostgres } from './postgres-reclaim.ts';
+import { GROUP_SETTINGS, type SessionSettings, STORE_SETTINGS } from './postgres-session.ts';
 
 export interface PostgresOptions {
   readonly url: string;
+  /**
+   * The address of the server itself, if a pooler in transaction mode answers at `url`. Migrations and VACUUM go there, because they need a
+   * session.
+   */
+  readonly directUrl?: string | undefined;
   /** How many connections it opens at most. Up to four of them, and no more than half, are for groups. Default 10. */
   readonly connections?: number;
 }
 
 /** The store on PostgreSQL, for one gateway or several. */
 export async function openPostgresStore(
-  { url, connections = 10 }: PostgresOptions,
+  { url, directUrl, connections = 10 }: PostgresOptions,
   parts: StoreParts = DEFAULT_PARTS,
 ): Promise<Store> {
   // If there is only one connection, all transactions use it without groups.
   const forGroups = Math.min(GROUP_CONNECTIONS, Math.floor(connections / 2));
-  const pool = createStorePool(url, Math.max(1, connections - forGroups));
-  const groupPool = createGroupPool(url, forGroups);
-  const driver = new BatchingDriver(pool);
+  const { pool, driver } = openDriver(
+    { url, directUrl, connections: Math.max(1, connections - forGroups) },
+    STORE_SETTINGS,
+  );
   const dialect = postgresDialect(driver);
   const db = new Kysely<Tables>({ dialect });
   const clock = new DatabaseClock();
@@ -39,10 +49,10 @@ export async function openPostgresStore(
     parts,
     open: () => begin(driver, on),
   };
-  const groupDriver = new BatchingDriver(groupPool);
+  const { driver: groupDriver } = openDriver({ url, directUrl, connections: forGroups }, GROUP_SETTINGS);
   const groups = new PostgresGroups(groupDriver, { db, on: kyselyOn(db, { dialect, driver: groupDriver }) });
   try {
-    await migrateOn(url);
+    await prepareDatabase(url, directUrl);
     await clock.ask(db);
   } catch (error) {
     await groupDriver.destroy();
@@ -63,13 +73,38 @@ export async function openPostgresStore(
         tryAgain((onDoubt) => runTransaction(source, work, { ...options, onDoubt }));
       return await (group === undefined || forGroups === 0 ? alone() : inGroup({ source, groups, group }, work, alone));
     },
-    reclaim: (tables, keep) => reclaimPostgres(url, tables, keep),
+    reclaim: (tables, keep) => reclaimPostgres(directUrl ?? url, tables, keep),
     ping: () => clock.ask(db),
     async close() {
       await groupDriver.destroy();
       await db.destroy();
     },
   };
+}
+
+interface OpenedDriver {
+  readonly pool: Pool;
+  readonly driver: BatchingDriver;
+}
+
+function openDriver(
+  { url, directUrl, connections }: Required<PostgresOptions>,
+  settings: SessionSettings,
+): OpenedDriver {
+  const isPooled = directUrl !== undefined;
+  const pool = isPooled ? createPooledPool(url, connections) : createStorePool(url, connections, settings);
+  return { pool, driver: isPooled ? new BatchingDriver(pool, settings) : new BatchingDriver(pool) };
+}
+
+/** Prepares the database, on a connection of our own to the server. */
+async function prepareDatabase(url: string, directUrl: string | undefined): Promise<void> {
+  try {
+    await assertPoolerFits(url, directUrl);
+    await migrateOn(directUrl ?? url);
+  } catch (error) {
+    const converted = toStoreError(error);
+    throw directUrl === undefined ? converted : toOpenError(converted, directUrl, 'DATABASE_DIRECT_URL');
+  }
 }
 
 /**
@@ -80,8 +115,6 @@ async function migrateOn(url: string): Promise<void> {
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createMigrationPool(url) }) });
   try {
     await migrate(db, 'postgres');
-  } catch (error) {
-    throw toStoreError(error);
   } finally {
     await db.destroy();
   }
