@@ -62,7 +62,7 @@ export async function executeTool(
     // A policy's final check may itself have broken a rule of the session.
     if (draft?.breach !== undefined) throw draft.breach.error;
     const { isFinal: isEnd, slices } = returned;
-    return { outcome, input, terminal: terminal || isEnd, draft, dropped, ...(slices === undefined ? {} : { slices }) };
+    return { outcome, input, terminal: terminal || isEnd, draft, dropped, slices };
   } catch (thrown) {
     const signal = toHostSignal(thrown, limit.deadline);
     const { draft, dropped } = attempts;

@@ -73,12 +73,12 @@ export class ProviderView {
   }
 
   /**
-   * Our messages, as the provider gets them. A copy. Since the last call, messages may only have been added, and
+   * Our messages, as the provider gets them, until the next change. Since the last call, messages may only have been added, and
    * results changed that were reported with `changed`; after other changes a new view is needed.
    */
-  update(messages: readonly LanguageModelV4Message[]): LanguageModelV4Message[] {
+  update(messages: readonly LanguageModelV4Message[]): readonly LanguageModelV4Message[] {
     this.#catchUp(messages);
-    return this.#shown.slice();
+    return this.#shown;
   }
 
   #catchUp(messages: readonly LanguageModelV4Message[]): void {

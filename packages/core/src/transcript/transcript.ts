@@ -49,6 +49,11 @@ export class Transcript {
 
   /** The messages for one provider: its own calls keep the ids it assigned, if these are unique. */
   viewFor(provider: string): LanguageModelV4Message[] {
+    return this.#view.messagesFor(provider).slice();
+  }
+
+  /** The same without a copy, until the next entry. A request copies them anyway. */
+  shownTo(provider: string): readonly LanguageModelV4Message[] {
     return this.#view.messagesFor(provider);
   }
 

@@ -84,8 +84,8 @@ export class View {
     return this.#messages.slice();
   }
 
-  /** The messages for one provider: its own calls keep the ids it gave them, wherever these are unique. */
-  messagesFor(provider: string): LanguageModelV4Message[] {
+  /** The messages for one provider, until the next change: its own calls keep the ids it gave them, wherever these are unique. */
+  messagesFor(provider: string): readonly LanguageModelV4Message[] {
     if (this.#forProvider?.provider !== provider) this.#forProvider = new ProviderView(provider, this.#source());
     return this.#forProvider.update(this.#messages);
   }

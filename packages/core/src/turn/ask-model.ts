@@ -34,14 +34,8 @@ function writeReply(
 ): ReadReply | Promise<ReadReply> {
   const { provider, modelId: model } = turn.model;
   const { step, startedAt } = asked;
-  const asking = {
-    model,
-    startedAt,
-    endedAt: turn.clock.now(),
-    attempts: reply.attempts ?? 1,
-    ...(turn.systemAsUser ? { systemAsUser: true as const } : {}),
-  };
-  const read = readReply(reply, { step, newId: turn.newId, provider, ...asking });
+  const { newId, systemAsUser } = turn;
+  const read = readReply(reply, { newId, step, provider, model, startedAt, endedAt: turn.clock.now(), systemAsUser });
   turn.budget?.add('tokens', read.entry.usage.totalTokens);
   const writing = record(turn, read.entry);
   return writing === undefined ? read : writing.then(() => read);
@@ -65,7 +59,7 @@ function wrapsModel(middleware: Middleware): middleware is ModelMiddleware {
 }
 
 function toRequest(turn: Turn, step: Offered, limit: CallLimit): ModelRequest {
-  const view = turn.transcript.viewFor(turn.model.provider);
+  const view = turn.transcript.shownTo(turn.model.provider);
   const { systemAsUser } = turn;
   const request: ModelRequest = {
     ...turn.options.modelSettings,

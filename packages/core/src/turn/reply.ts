@@ -12,16 +12,17 @@ export interface ReadReply {
 }
 
 /** Which model was asked for a reply, and when. */
-type Asked = Required<Pick<ReplyEntry, 'step' | 'provider'>> &
-  Pick<ReplyEntry, 'model' | 'startedAt' | 'endedAt' | 'attempts' | 'systemAsUser'>;
+interface Asked extends Required<Pick<ReplyEntry, 'step' | 'provider' | 'model' | 'startedAt' | 'endedAt'>> {
+  readonly newId: NewId;
+  /** True if system messages after the first were sent as user messages. */
+  readonly systemAsUser: boolean;
+}
 
 /**
  * A reply as an entry: its calls under our own ids, its parts as the provider will get them back, metadata unchanged.
  */
-export function readReply(
-  reply: ModelReply,
-  { newId, step, provider, ...kept }: { readonly newId: NewId } & Asked,
-): ReadReply {
+export function readReply(reply: ModelReply, asked: Asked): ReadReply {
+  const { newId, step, provider, model, startedAt, endedAt } = asked;
   const results = providedResults(reply.content);
   const content: AssistantContent = [];
   const calls: RequestedCall[] = [];
@@ -41,13 +42,25 @@ export function readReply(
     const shown = toAssistantPart(part);
     if (shown !== undefined) content.push(shown);
   }
-  const { usage, warnings } = reply;
+  const { usage, warnings, attempts = 1 } = reply;
   const finishReason = toFinishReason(reply.finishReason);
-  const warned = warnings === undefined ? {} : { warnings: warnings.map(toWarning) };
-  return {
-    entry: { kind: 'reply', step, content, calls, text, finishReason, usage, provider, ...kept, ...warned },
-    inputs,
+  const entry: { -readonly [K in keyof ReplyEntry]: ReplyEntry[K] } = {
+    kind: 'reply',
+    step,
+    content,
+    calls,
+    text,
+    finishReason,
+    usage,
+    provider,
+    model,
+    startedAt,
+    endedAt,
+    attempts,
   };
+  if (asked.systemAsUser) entry.systemAsUser = true;
+  if (warnings !== undefined) entry.warnings = warnings.map(toWarning);
+  return { entry, inputs };
 }
 
 /** One sentence, or the beginning of one: what providers say differs, and grows with their releases. */

@@ -11,14 +11,15 @@ export interface AroundView {
   readonly systemAsUser: boolean;
 }
 
-/** The messages of one request. `view` is the conversation; it is modified. */
+/** The messages of one request: a copy of the conversation, which may be long, and what is around it. */
 export function toPrompt(
-  view: LanguageModelV4Message[],
+  view: readonly LanguageModelV4Message[],
   { system, observed, systemAsUser }: AroundView,
 ): LanguageModelV4Message[] {
-  if (observed !== '') view.push(userMessage(observed));
-  if (system !== '') view.unshift({ role: 'system', content: system });
-  return systemAsUser ? laterAsUser(view) : view;
+  const first: LanguageModelV4Message[] = system === '' ? [] : [{ role: 'system', content: system }];
+  const prompt = first.concat(view);
+  if (observed !== '') prompt.push(userMessage(observed));
+  return systemAsUser ? laterAsUser(prompt) : prompt;
 }
 
 /** Some providers take system messages only at the start. */

@@ -67,14 +67,16 @@ export function renderFrame({ name, attributes = {}, lines }: Frame): string {
  * shown its tag in place of `hidden`.
  */
 export function parseFrame(text: string, name: string, tag: string = HIDDEN): Frame | undefined {
-  const [first = '', ...rest] = text.split('\n');
   const opening = `<${name}-${tag}`;
-  if (!first.startsWith(opening) || !/^( [a-z]+="[^"<>]*")*>$/.test(first.slice(opening.length))) return undefined;
-  if (rest.pop() !== `</${name}-${tag}>`) return undefined;
-  const attributes = Object.fromEntries(
-    [...first.matchAll(/ ([a-z]+)="([^"]*)"/g)].map(([, key, value]) => [key, value]),
-  );
-  const lines = parseLines(rest);
+  const closing = `\n</${name}-${tag}>`;
+  const first = text.indexOf('\n');
+  if (first === -1 || !text.startsWith(opening) || !text.endsWith(closing)) return undefined;
+  const written = text.slice(opening.length, first);
+  if (!/^( [a-z]+="[^"<>]*")*>$/.test(written)) return undefined;
+  const attributes: Record<string, string> = {};
+  for (const [, key = '', value = ''] of written.matchAll(/ ([a-z]+)="([^"]*)"/g)) attributes[key] = value;
+  const last = text.length - closing.length;
+  const lines = parseLines(first === last ? [] : text.slice(first + 1, last).split('\n'));
   return lines === undefined ? undefined : { name, attributes, lines };
 }
 

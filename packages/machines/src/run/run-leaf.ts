@@ -51,6 +51,8 @@ export interface LeafRunOptions extends RunMachineOptions {
   readonly sharedBudget: Budget | undefined;
   readonly runSignal: AbortSignal;
   readonly relay: AbortRelay;
+  /** The options that each turn gets as they are. */
+  readonly ofTurns: PassedOn;
 }
 
 /** Runs one step of one leaf: one step of a core turn on its thread. Never rejects. */
@@ -167,7 +169,7 @@ function turnOptions(
   work.thread.provider = typeof model === 'object' ? model.provider : undefined;
   const instructions = leafInstructions(charter, tree, leaf);
   return {
-    ...passedOn(options),
+    ...options.ofTurns,
     model: wrapModel === undefined ? model : wrapModel(model, given),
     instructions: options.instructions === undefined ? instructions : options.instructions(instructions, given),
     tools: work.tools,
@@ -198,7 +200,12 @@ function modelFor(charter: CompiledCharter, leaf: Instance, given: RunMachineOpt
   );
 }
 
-const PASSED_ON = [
+type PassedOn = Pick<
+  TurnOptions,
+  'observe' | 'deadline' | 'middleware' | 'policies' | 'clock' | 'newId' | 'logger' | 'modelRetries' | 'modelSettings'
+>;
+
+const PASSED_ON: readonly (keyof PassedOn & keyof RunMachineOptions)[] = [
   'observe',
   'deadline',
   'middleware',
@@ -208,9 +215,9 @@ const PASSED_ON = [
   'logger',
   'modelRetries',
   'modelSettings',
-] as const satisfies readonly (keyof RunMachineOptions & keyof TurnOptions)[];
+];
 
-function passedOn(options: RunMachineOptions): Pick<TurnOptions, (typeof PASSED_ON)[number]> {
+export function passedOn(options: RunMachineOptions): PassedOn {
   const given = PASSED_ON.filter((key) => options[key] !== undefined);
   return Object.fromEntries(given.map((key) => [key, options[key]]));
 }

@@ -12,7 +12,7 @@ import { checkRunOptions, DEFAULT_MAX_STEPS, type RunMachineOptions } from './ma
 import type { MachineStep, YieldReason } from './machine-step.ts';
 import type { Plan } from './plan.ts';
 import { assertCertain, Recorder } from './recorder.ts';
-import type { LeafRunOptions } from './run-leaf.ts';
+import { type LeafRunOptions, passedOn } from './run-leaf.ts';
 import { emptyStep, runStep } from './run-step.ts';
 
 /**
@@ -264,6 +264,7 @@ function shared(options: RunMachineOptions, left: AbortSignal): LeafRunOptions {
     sharedBudget: budget === undefined ? undefined : toBudget(budget),
     runSignal,
     relay: new AbortRelay(runSignal),
+    ofTurns: passedOn(options),
   };
 }
 

@@ -81,7 +81,7 @@ export class Thread {
     if (this.#transcript === undefined) {
       const kept = this.#kept ?? new Transcript();
       // Computed here, so that forks need not: an instance mostly asks models of the same provider.
-      if (this.provider !== undefined) kept.viewFor(this.provider);
+      if (this.provider !== undefined) kept.shownTo(this.provider);
       this.#transcript = kept.fork();
     }
     return this.#transcript;

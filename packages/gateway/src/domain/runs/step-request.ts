@@ -124,7 +124,7 @@ function promptOf(
   { asked: { provider = '', systemAsUser }, request }: AskedReply,
   { instructions = '', observed = '' }: RequestTexts,
 ): readonly LanguageModelV4Message[] | undefined {
-  const view = transcript.viewFor(provider);
+  const view = transcript.shownTo(provider);
   const around = request.messages - view.length - (observed === '' ? 0 : 1);
   // A system message of the conversation is not one of our instructions.
   const hasInstructions = around === 1 && instructions !== '';

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
-import type { MessageRow } from '../../ports/store/schema/tables.ts';
+import type { MessageRow, SearchSpaceRow } from '../../ports/store/schema/tables.ts';
 import type { IndexedText } from '../../ports/store/search/index-entry.ts';
 import { addToIndex } from '../../ports/store/search/search-index.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { textOfMessage } from './entry-texts.ts';
 import { kindLabel, labelOf } from './labels.ts';
@@ -11,17 +12,25 @@ import { wordsOf } from './words.ts';
 const MOST_SPACES = 50;
 
 /**
- * Adds new messages, at most about `most`. Messages of a space are numbered without gaps while the space is locked, so the number of the
+ * Adds new messages, at most `most`. Messages of a space are numbered without gaps while the space is locked, so the number of the
  * next one says whether there are new ones.
  */
 export async function indexNewMessages(tx: Tx, most: number): Promise<Indexed> {
   const spaces = await spacesWithNews(tx);
-  let left = most;
-  for (const space of spaces) {
-    left -= await indexSpace(tx, space, left);
-    if (left <= 0) return { hasNews: true, hasMore: true };
+  const found: SearchedMessage[] = [];
+  const places: SearchSpaceRow[] = [];
+  for (const { id, seq, next_seq } of spaces) {
+    const left = most - found.length;
+    if (left <= 0) break;
+    const rows = await messagesAfter(tx.db, { spaceId: id, seq, limit: left });
+    found.push(...rows);
+    const last = rows.at(-1)?.seq ?? 0;
+    places.push({ space_id: id, seq: rows.length === left ? last : Math.max(last, next_seq - 1) });
   }
-  return { hasNews: spaces.length > 0, hasMore: spaces.length === MOST_SPACES };
+  // All spaces together: most have one new message, and statements cost more than rows.
+  await addMessages(tx, found, new Map(spaces.map(({ id, project_id }) => [id, project_id])));
+  if (places.length > 0) await writePlaces(tx, places);
+  return { hasNews: spaces.length > 0, hasMore: found.length >= most || spaces.length === MOST_SPACES };
 }
 
 /** What one pass over a kind of source found. */
@@ -46,24 +55,23 @@ async function spacesWithNews({ db }: Tx): Promise<readonly SpaceWithNews[]> {
   return rows;
 }
 
-async function indexSpace(tx: Tx, space: SpaceWithNews, most: number): Promise<number> {
-  const rows = await tx.db
-    .selectFrom('messages')
-    .select(['id', 'space_id', 'seq', 'kind', 'content', 'created_at'])
-    .where('space_id', '=', space.id)
-    .where('seq', '>', space.seq)
-    .orderBy('seq')
-    .limit(most)
-    .execute();
-  await addMessages(tx, rows, new Map([[space.id, space.project_id]]));
-  const last = rows.at(-1)?.seq ?? 0;
-  const seq = rows.length === most ? last : Math.max(last, space.next_seq - 1);
-  await tx.db
+const messagesAfter = statement(
+  (db, { spaceId, seq, limit }: Params<{ spaceId: string; seq: number; limit: number }>) =>
+    db
+      .selectFrom('messages')
+      .select(['id', 'space_id', 'seq', 'kind', 'content', 'created_at'])
+      .where('space_id', '=', spaceId)
+      .where('seq', '>', seq)
+      .orderBy('seq')
+      .limit(limit),
+);
+
+async function writePlaces({ db }: Tx, places: readonly SearchSpaceRow[]): Promise<void> {
+  await db
     .insertInto('search_spaces')
-    .values({ space_id: space.id, seq })
-    .onConflict((conflict) => conflict.column('space_id').doUpdateSet({ seq }))
+    .values(places)
+    .onConflict((conflict) => conflict.column('space_id').doUpdateSet((eb) => ({ seq: eb.ref('excluded.seq') })))
     .execute();
-  return rows.length;
 }
 
 type SearchedMessage = Pick<MessageRow, 'id' | 'space_id' | 'kind' | 'content' | 'created_at'>;

@@ -112,21 +112,31 @@ async function findPosted(
   tx: Tx,
   { spaceId, entityId, clientMessageId, messageId }: NewMessage,
 ): Promise<MessageRow | undefined> {
-  // Most messages have neither, and building a query costs more than running it.
-  if (clientMessageId === undefined && messageId === undefined) return undefined;
-  const own = tx.db
-    .selectFrom('messages')
-    .selectAll()
-    .where('space_id', '=', spaceId)
-    .where('entity_id', '=', entityId);
   if (clientMessageId !== undefined) {
     const id = plainText(clientMessageId, 'clientMessageId', { min: 1, max: 200 });
-    const posted = await own.where('client_message_id', '=', id).executeTakeFirst();
+    const [posted] = await postedByClient(tx.db, { spaceId, entityId, id });
     if (posted !== undefined) return posted;
   }
-  return messageId === undefined || !isId(messageId)
-    ? undefined
-    : await own.where('id', '=', messageId).executeTakeFirst();
+  const [posted] =
+    messageId !== undefined && isId(messageId) ? await postedAs(tx.db, { spaceId, entityId, id: messageId }) : [];
+  return posted;
+}
+
+type PostedParams = Params<{ spaceId: string; entityId: string; id: string }>;
+
+const postedByClient = statement((db, { spaceId, entityId, id }: PostedParams) =>
+  ownMessages(db, { spaceId, entityId }).where('client_message_id', '=', id),
+);
+const postedAs = statement((db, { spaceId, entityId, id }: PostedParams) =>
+  ownMessages(db, { spaceId, entityId }).where('id', '=', id),
+);
+
+function ownMessages(db: Kysely<Tables>, { spaceId, entityId }: Pick<PostedParams, 'spaceId' | 'entityId'>) {
+  return db
+    .selectFrom('messages')
+    .select(COLUMNS.messages)
+    .where('space_id', '=', spaceId)
+    .where('entity_id', '=', entityId);
 }
 
 /** Throws if the text, or the message it replies to, is not acceptable. Returns the number of that message. */

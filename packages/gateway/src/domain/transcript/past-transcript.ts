@@ -54,7 +54,7 @@ export class PastTranscript {
   /** The transcript for one run. */
   fork(): Transcript {
     // Computed here, so that forks need not: runs mostly ask for the messages of the same provider.
-    if (this.#provider !== undefined) this.#transcript.viewFor(this.#provider);
+    if (this.#provider !== undefined) this.#transcript.shownTo(this.#provider);
     const forked = this.#transcript.fork();
     this.#counted = this.#counted.next(forked.view());
     return forked;

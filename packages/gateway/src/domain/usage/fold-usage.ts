@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Services } from '../../ports/services.ts';
+import { chunkRows } from '../../ports/store/chunk-rows.ts';
 import type { UsageRequestRow, UsageRow } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 
@@ -38,7 +39,7 @@ async function foldSome(tx: Tx): Promise<number> {
   if (tx.dialect === 'postgres') query = query.forUpdate().skipLocked();
   const rows = await query.execute();
   if (rows.length === 0) return 0;
-  for (const sum of toSums(rows)) await addToSum(tx, sum);
+  for (const sums of chunkRows(toSums(rows))) await addToSums(tx, sums);
   const ids = rows.map(({ id }) => id);
   await tx.db.deleteFrom('usage_requests').where('id', 'in', ids).execute();
   return rows.length;
@@ -69,10 +70,10 @@ function toSums(rows: readonly UsageRequestRow[]): readonly UsageRow[] {
   return [...sums].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, sum]) => sum);
 }
 
-async function addToSum(tx: Tx, sum: UsageRow): Promise<void> {
+async function addToSums(tx: Tx, sums: readonly UsageRow[]): Promise<void> {
   await tx.db
     .insertInto('usage')
-    .values(sum)
+    .values(sums)
     .onConflict((conflict) =>
       conflict
         .columns(['day', 'agent_id', 'model', 'entity_id', 'kind', 'currency'])

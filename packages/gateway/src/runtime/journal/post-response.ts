@@ -3,6 +3,7 @@ import { lockSpace } from '../../domain/spaces/lock-space.ts';
 import { requireMember } from '../../domain/spaces/membership.ts';
 import { postMessage } from '../../domain/spaces/post-message.ts';
 import { spaceStream } from '../../domain/streams/stream-names.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { PostReply, PostResponse } from '../run/run-write.ts';
 import type { ApplyContext } from './apply-context.ts';
@@ -36,11 +37,12 @@ export async function postReply({ run, services }: ApplyContext, tx: Tx, reply: 
   const { spaceId, messageId, text, unseen } = reply;
   const { runId, agent } = run;
   try {
-    // Checked before anything is shown: a space that the agent was removed from must not see what it wrote.
-    await lockSpace(tx, spaceId);
-    await requireMember(tx.db, spaceId, agent.entityId);
-    if (unseen !== undefined && unseen !== '')
+    if (unseen !== undefined && unseen !== '') {
+      // Checked before anything is shown: a space that the agent was removed from must not see what it wrote.
+      await lockSpace(tx, spaceId);
+      await requireMember(tx.db, spaceId, agent.entityId);
       tx.emit({ stream: spaceStream(spaceId), type: 'message.delta', payload: { streamId: messageId, delta: unseen } });
+    }
     await postMessage(services, tx, {
       ...{ spaceId, entityId: agent.entityId, messageId, runId },
       text: cutMessage(text, tx.limits.messageCharacters, `, all of them in run ${runId}`),
@@ -53,10 +55,13 @@ export async function postReply({ run, services }: ApplyContext, tx: Tx, reply: 
   }
 }
 
-async function hasCard(tx: Tx, callId: string): Promise<boolean> {
-  const card = tx.db.selectFrom('messages').select('id').where('call_id', '=', callId);
-  return (await card.executeTakeFirst()) !== undefined;
+async function hasCard({ db }: Tx, callId: string): Promise<boolean> {
+  return (await cardOf(db, { callId })).length > 0;
 }
+
+const cardOf = statement((db, { callId }: Params<{ callId: string }>) =>
+  db.selectFrom('messages').select('id').where('call_id', '=', callId),
+);
 
 /** People read the beginning, how much is missing, and where it is, if there is room for that. */
 function cutMessage(text: string, limit: number, where = ''): string {

@@ -1,7 +1,10 @@
 import { readArguments } from '@lastcall/core/internal';
+import type { Kysely, SelectQueryBuilder } from 'kysely';
 import { IS_PENDING } from '../../domain/calls/is-waiting.ts';
 import { type TranscriptRow, toRecord } from '../../domain/transcript/load-transcript.ts';
 import type { Services } from '../../ports/services.ts';
+import type { CallRow, Tables } from '../../ports/store/schema/tables.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { ActiveRun } from '../run/active-run.ts';
 import { rawInput } from '../run/raw-input.ts';
 import type { CallsRecovered } from '../run/run-event.ts';
@@ -80,23 +83,14 @@ async function cardsOf({ store }: Services, { runId }: ActiveRun): Promise<{ cal
  * Finds the cards of a machine's calls that have not ended: of this run, those that wait, and those that this run begins with the answers
  * of. Their ends are shown on them. Also finds what another worker had begun to show of a reply that it did not complete.
  */
-export async function findOpenCards(services: Services, run: ActiveRun): Promise<Recovered> {
-  const answered = Object.keys(run.answers);
-  const rows = await services.store.db
-    .selectFrom('calls')
-    .innerJoin('messages', 'messages.call_id', 'calls.id')
-    .select(['calls.id', 'calls.wait_status', 'messages.space_id'])
-    .where('messages.kind', '=', 'tool')
-    .where('calls.status', '!=', 'settled')
-    // Each of these has an index. A thread may have made very many calls.
-    .where((eb) =>
-      eb.or([
-        eb('calls.run_id', '=', run.runId),
-        eb.and([eb('calls.thread_id', '=', run.lease.threadId), IS_PENDING]),
-        ...(answered.length === 0 ? [] : [eb('calls.id', 'in', answered)]),
-      ]),
-    )
-    .execute();
+export async function findOpenCards({ store: { db } }: Services, run: ActiveRun): Promise<Recovered> {
+  const { runId, lease, answers } = run;
+  const answered = Object.keys(answers);
+  const found = [
+    ...(await openCards(db, { runId, threadId: lease.threadId })),
+    ...(answered.length === 0 ? [] : await cardsOfCalls(db).where('calls.id', 'in', answered).execute()),
+  ];
+  const rows = [...new Map(found.map((row) => [row.id, row])).values()];
   // A card that asks for an answer goes on asking, whatever else the run does. Once it is answered, the run that begins with the answer ends it.
   const shown = rows.flatMap(({ id: callId, wait_status, space_id: spaceId }) =>
     wait_status === null || run.answers[callId] !== undefined
@@ -106,9 +100,31 @@ export async function findOpenCards(services: Services, run: ActiveRun): Promise
   const cards = new Set(rows.map(({ id }) => id));
   if (!run.isTakenOver) return { cards: [...cards], shown, lost: [] };
   const asked = new Set(run.rows.flatMap((row) => (row.kind === 'reply' ? callsOf(row) : [])));
-  const begun = (await unendedCalls(services.store.db, run)).filter(({ callId }) => !cards.has(callId));
+  const begun = (await unendedCalls(db, run)).filter(({ callId }) => !cards.has(callId));
   const { ofReply = [], lost = [] } = Object.groupBy(begun, ({ callId }) => (asked.has(callId) ? 'ofReply' : 'lost'));
   return { cards: [...cards], shown: [...shown, ...ofReply], lost };
+}
+
+/** Each machine run looks for them. Both conditions have an index: a thread may have made very many calls. */
+const openCards = statement((db, { runId, threadId }: Params<{ runId: string; threadId: string }>) =>
+  cardsOfCalls(db).where((eb) =>
+    eb.or([eb('calls.run_id', '=', runId), eb.and([eb('calls.thread_id', '=', threadId), IS_PENDING])]),
+  ),
+);
+
+interface OpenCard {
+  readonly id: string;
+  readonly wait_status: CallRow['wait_status'];
+  readonly space_id: string;
+}
+
+function cardsOfCalls(db: Kysely<Tables>): SelectQueryBuilder<Tables, 'calls' | 'messages', OpenCard> {
+  return db
+    .selectFrom('calls')
+    .innerJoin('messages', 'messages.call_id', 'calls.id')
+    .select(['calls.id', 'calls.wait_status', 'messages.space_id'])
+    .where('messages.kind', '=', 'tool')
+    .where('calls.status', '!=', 'settled');
 }
 
 function callsOf(row: TranscriptRow): readonly string[] {

@@ -10,8 +10,8 @@ import type { OpenedRun } from './open-run.ts';
 export class MachineUsed {
   readonly spoken: Entry[] = [];
   #total: Usage = noUsage;
-  /** The characters of each conversation since its last request. */
-  readonly #unsent = new Map<string, number>();
+  /** The entries of each conversation since its last request. */
+  readonly #unsent = new Map<string, Entry[]>();
 
   /** A worker that takes the run over counts what was used before. */
   constructor({ rows, isTakenOver }: ActiveRun) {
@@ -25,7 +25,8 @@ export class MachineUsed {
 
   /** The tokens that the next request of the conversation has more than its last one. */
   unsentTokens(thread: string): number {
-    return toTokens(this.#unsent.get(thread) ?? 0);
+    const unsent = this.#unsent.get(thread) ?? [];
+    return toTokens(unsent.reduce((sum, entry) => sum + charactersIn(entry), 0));
   }
 
   /** The journal, with a note of everything that it is given. `ended` gets the ends of calls. */
@@ -46,10 +47,9 @@ export class MachineUsed {
 
   #add(entry: Entry): void {
     const { thread, begins } = originOf(entry);
-    if (thread !== undefined) {
-      const before = entry.kind === 'reply' ? 0 : (this.#unsent.get(thread) ?? 0);
-      this.#unsent.set(thread, before + charactersIn(entry));
-    }
+    const unsent = thread === undefined || entry.kind === 'reply' ? undefined : this.#unsent.get(thread);
+    if (unsent !== undefined) unsent.push(entry);
+    else if (thread !== undefined) this.#unsent.set(thread, [entry]);
     if (thread === ROOT) this.spoken.push(...(begins === true ? [TURN, entry] : [entry]));
     if (entry.kind !== 'reply') return;
     this.#total = addUsage(this.#total, entry.usage);

@@ -914,7 +914,7 @@ interface SearchChangeRow {
 }
 
 /** How far the messages of a space are in the index. */
-interface SearchSpaceRow {
+export interface SearchSpaceRow {
   space_id: string;
   seq: number;
 }

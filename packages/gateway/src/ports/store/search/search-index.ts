@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import { chunkRows } from '../chunk-rows.ts';
 import type { Dialect } from '../dialect.ts';
 import type { SearchEntryRow, Tables } from '../schema/tables.ts';
+import { type Params, statement } from '../statement.ts';
 import type { Tx } from '../store.ts';
 import type { IndexAnswer, IndexEntry, IndexedText, IndexQuery } from './index-entry.ts';
 import { findInPostgres, segmentLabel, toVector } from './postgres-search.ts';
@@ -61,14 +62,13 @@ async function existing(db: Kysely<Tables>, ids: readonly number[]): Promise<rea
 
 /** The ids of a millisecond, and of the next one: a millisecond with many entries reaches into it. */
 async function idsAt(db: Kysely<Tables>, at: number): Promise<readonly number[]> {
-  const rows = await db
-    .selectFrom('search_entries')
-    .select('id')
-    .where('id', '>=', at * PER_MS)
-    .where('id', '<', (at + 2) * PER_MS)
-    .execute();
+  const rows = await idsBetween(db, { from: at * PER_MS, to: (at + 2) * PER_MS });
   return rows.map(({ id }) => id);
 }
+
+const idsBetween = statement((db, { from, to }: Params<{ from: number; to: number }>) =>
+  db.selectFrom('search_entries').select('id').where('id', '>=', from).where('id', '<', to),
+);
 
 /** After this time a search returns what it has found, and how far it came. */
 const MOST_MS = 120;

@@ -13,6 +13,7 @@ import {
 } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { FairQueue } from '../../fair-queue.ts';
+import { nameOfStatement } from '../compiled-once.ts';
 import { assertOutsideTransaction } from '../run-transaction.ts';
 import { StoreMisuse } from '../store-error.ts';
 
@@ -163,9 +164,10 @@ export class SqliteDriver implements Driver {
 
 export class SqliteConnection implements DatabaseConnection {
   readonly #database: DatabaseSync;
-  // The same few hundred statements are used again and again, and preparing one costs more than running it. The cache
-  // is limited because lists of any length in `in (…)` create new texts.
-  readonly #prepared = new LRUCache<string, Prepared>({ max: 500 });
+  // The same few hundred statements are used again and again, and preparing one costs more than running it.
+  readonly #compiledOnce = new Map<string, Prepared>();
+  // Of those that are built each time: limited, because lists of any length in `in (…)` create new texts.
+  readonly #built = new LRUCache<string, Prepared>({ max: 500 });
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -186,11 +188,12 @@ export class SqliteConnection implements DatabaseConnection {
   }
 
   #prepare(sql: string): Prepared {
-    const known = this.#prepared.get(sql);
+    const known = this.#compiledOnce.get(sql) ?? this.#built.get(sql);
     if (known !== undefined) return known;
     const statement = this.#database.prepare(sql);
     const prepared = { statement, givesRows: statement.columns().length > 0 };
-    this.#prepared.set(sql, prepared);
+    const kept = nameOfStatement(sql) === undefined ? this.#built : this.#compiledOnce;
+    kept.set(sql, prepared);
     return prepared;
   }
 }
