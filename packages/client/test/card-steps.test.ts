@@ -23,7 +23,12 @@ async function openPage() {
     return act(async () => root.render(createElement(LastcallProvider, { client, components: {} }, shown)));
   };
   const buttons = () => [...container.querySelectorAll('button')];
-  const click = (word: string) => act(async () => buttons().find(({ textContent }) => textContent === word)?.click());
+  const click = (word: string) =>
+    act(async () =>
+      buttons()
+        .find(({ textContent }) => textContent === word)
+        ?.click(),
+    );
   return { show, click, words: () => buttons().map(({ textContent }) => textContent), container };
 }
 

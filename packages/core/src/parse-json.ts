@@ -71,8 +71,8 @@ function withNames(text: string, places: readonly Place[]): unknown {
   return value;
 }
 
-/** A quotation mark, a backslash or a control character. */
-const NEEDS_ESCAPE = /["\\\u0000-\u001f]/;
+/** A quotation mark, a backslash or what comes before the space: control characters. */
+const NEEDS_ESCAPE = /["\\]|[^ -\uffff]/;
 
 /** A short word that the text does not contain. It is found in one pass, because callers may choose the text. */
 function unusedIn(text: string): string {

@@ -9,13 +9,13 @@ import { getSpace, listSpaces } from '../../src/domain/spaces/space.ts';
 import { type SpaceUpdate, updateSpace } from '../../src/domain/spaces/update-space.ts';
 import { spaceStream } from '../../src/domain/streams/stream-names.ts';
 import { wakeIn } from '../../src/runtime/claim/waking-space.ts';
+import { draft, fork, lastRun } from '../forks/forking.ts';
 import { describeIdleWorld, describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import { resultsOf, situationOf } from '../support/requests.ts';
 import { databases } from '../support/stores.ts';
 import { waitingOf } from '../support/waiting-of.ts';
 import type { World } from '../support/world.ts';
-import { draft, fork, lastRun } from '../forks/forking.ts';
 import { overlap } from './overlap.ts';
 
 const steps = (...replies: ScriptedReply[]) =>
