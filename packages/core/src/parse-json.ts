@@ -50,22 +50,36 @@ function isName(text: string, end: number): boolean {
   return text[at] === ':';
 }
 
-/** Parses the text with other names in place of these, and then puts the names back. */
+/**
+ * Parses the text with these names written without escapes, and then puts those back that cannot be: they have stand-ins. Equal names stay
+ * equal, so `JSON.parse` decides which of several fields of one name counts.
+ */
 function withNames(text: string, places: readonly Place[]): unknown {
-  let mark = 'name';
-  while (text.includes(mark)) mark += mark;
-  const names = new Map<string, string>();
-  let safe = '';
+  const mark = unusedIn(text);
+  const standIns = new Map<string, string>();
+  const parts: string[] = [];
   let from = 0;
   for (const { start, end } of places) {
-    const stand = `${mark}${names.size}`;
-    names.set(stand, JSON.parse(text.slice(start, end)) as string);
-    safe += `${text.slice(from, start)}"${stand}"`;
+    const name = JSON.parse(text.slice(start, end)) as string;
+    const isKept = !NEEDS_ESCAPE.test(name) && !name.includes(mark);
+    if (!isKept && !standIns.has(name)) standIns.set(name, `${mark}${standIns.size}`);
+    parts.push(text.slice(from, start), '"', standIns.get(name) ?? name, '"');
     from = end;
   }
-  const value: unknown = JSON.parse(safe + text.slice(from));
-  putBack(value, names);
+  const value: unknown = JSON.parse(parts.join('') + text.slice(from));
+  if (standIns.size > 0) putBack(value, new Map([...standIns].map(([name, standIn]) => [standIn, name])));
   return value;
+}
+
+/** A quotation mark, a backslash or what comes before the space: control characters. */
+const NEEDS_ESCAPE = /["\\]|[^ -\uffff]/;
+
+/** A short word that the text does not contain. It is found in one pass, because callers may choose the text. */
+function unusedIn(text: string): string {
+  const used = new Set(Array.from(text.matchAll(/name(\d+)x/g), ([, number]) => number));
+  let number = 0;
+  while (used.has(String(number))) number += 1;
+  return `name${number}x`;
 }
 
 function putBack(root: unknown, names: ReadonlyMap<string, string>): void {

@@ -37,6 +37,27 @@ describe('a name with an escape', () => {
     expect(parseJson('{"\\n":1,"a":2,"\\u000a":3}')).toEqual({ '\n': 3, a: 2 });
   });
 
+  test.each([
+    ['{"a":1,"\\u0061":2,"a":3}', { a: 3 }],
+    ['{"\\u0061":1,"a":2,"\\u0061":3,"b":4}', { a: 3, b: 4 }],
+    ['{"a":1,"\\n":2,"\\u0061":3}', { a: 3, '\n': 2 }],
+  ])('%s: the last of equal names counts, however each is written', (text, value) => {
+    expect(JSON.stringify(parseJson(text))).toBe(JSON.stringify(value));
+  });
+
+  test('a name that is a mark, written with an escape, is not mistaken for one', () => {
+    const text = '{"\\u006eame0x0":1,"\\n":2,"\\u006eame0x1":3}';
+    expect(parseJson(text)).toEqual({ name0x0: 1, '\n': 2, name0x1: 3 });
+  });
+
+  test('a text full of marks does not make the names long: callers choose the text', () => {
+    const fields = Array.from({ length: 20_000 }, (_, index) => `"\\n${index}":0`);
+    const text = `{"v":"${'name'.repeat(50_000)}","w":"${'name0x name1x'.repeat(10_000)}",${fields.join(',')}}`;
+    const value = parseJson(text) as Record<string, unknown>;
+    expect(namesOf(value)).toHaveLength(20_002);
+    expect(value['\n19999']).toBe(0);
+  });
+
   test('a text that contains the marks that stand for names is read as it is written', () => {
     const value = { name0: 1, namename: ['name'], '\n': 'name0', 'name\t': 'x' };
     expect(parseJson(JSON.stringify(value))).toEqual(value);
@@ -44,7 +65,7 @@ describe('a name with an escape', () => {
 });
 
 test('whatever the names and texts, a value that was written is read back', () => {
-  const part = fc.constantFrom('\\', '"', '\n', ':', '":', 'u', 'n', 'a', 'x', '{', 'name0', '\u2028');
+  const part = fc.constantFrom('\\', '"', '\n', ':', '":', 'u', 'n', 'a', 'x', '{', 'name0', 'name0x', '\u2028');
   const text = fc.array(part, { maxLength: 4 }).map((parts) => parts.join(''));
   const { value } = fc.letrec<{ value: unknown }>((tie) => ({
     value: fc.oneof(

@@ -8,7 +8,8 @@ export function Approval(props: FieldsProps): ReactElement {
   const { call, answer, isOff, shown } = props;
   const [step, setStep] = useState<'edit' | 'grant'>();
   const [reason, setReason] = useState('');
-  if (step !== undefined)
+  // Another input that came since has to be read first.
+  if (step !== undefined && !isOff)
     return h(step === 'edit' ? EditFields : GrantFields, { ...props, onBack: () => setStep(undefined) });
   return h(
     'p',

@@ -7,8 +7,8 @@ import { isFields } from './input-parts.ts';
 import { withVisibleControls } from './visible-text.ts';
 
 /**
- * Approves the call, and later ones like it. No length is preselected, and every field keeps its value until the user lets it vary: a grant
- * is as narrow as the call that was read. A grant without an end is for operators, in the studio.
+ * Approves the call, and later ones like it. No length is preselected, and every field keeps its value until the user lets it vary. Fields
+ * that the call does not have are not limited, and the form says so. A grant without an end is for operators, in the studio.
  */
 export function GrantFields({ call: { input }, answer, onBack }: StepProps): ReactElement {
   const [length, setLength] = useState<GrantRequest['for']>();
@@ -32,7 +32,7 @@ export function GrantFields({ call: { input }, answer, onBack }: StepProps): Rea
       ),
     ),
     fields.length === 0
-      ? null
+      ? h('p', null, 'It may have any input.')
       : h(
           'fieldset',
           null,
@@ -45,6 +45,7 @@ export function GrantFields({ call: { input }, answer, onBack }: StepProps): Rea
                 setFree((before) => (before.includes(name) ? before.filter((one) => one !== name) : [...before, name])),
             }),
           ),
+          h('small', null, 'Fields that are not listed may have any value.'),
         ),
     h(
       'p',

@@ -77,6 +77,17 @@ describe.each(databases)('incoming hooks on $kind', ({ kind, create }) => {
     expect(JSON.stringify(event)).not.toContain('other');
   });
 
+  test('[O7] a repetition is one also if its body has names with escapes, which V8 may misread', async () => {
+    // After these, JSON.parse of Node 24 may read "\\n" as "\\\\" in objects that begin in the same way.
+    const kept = ['{"a":1,"\\\\":2}', '{"a":1,"\\\\n":2}'].map((text) => JSON.parse(text));
+    const id = 'evt_escaped';
+    const sent = send('github', { id, body: bodyOf('github', id, { details: { a: 1, '\n': 2 } }) });
+    for (const duplicate of [false, true])
+      expect((await post(gateway.url, 'github', sent)).json).toEqual({ ok: true, duplicate });
+    expect(await arrived(id)).toHaveLength(1);
+    expect(kept).toHaveLength(2);
+  });
+
   test('[O7] Stripe counts the hooks that have not answered in the event: a repetition may have another number', async () => {
     const id = 'evt_counted';
     await post(gateway.url, 'stripe', send('stripe', { id }));

@@ -9,6 +9,7 @@ import { getSpace, listSpaces } from '../../src/domain/spaces/space.ts';
 import { type SpaceUpdate, updateSpace } from '../../src/domain/spaces/update-space.ts';
 import { spaceStream } from '../../src/domain/streams/stream-names.ts';
 import { wakeIn } from '../../src/runtime/claim/waking-space.ts';
+import { draft, fork, lastRun } from '../forks/forking.ts';
 import { describeIdleWorld, describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import { resultsOf, situationOf } from '../support/requests.ts';
@@ -153,6 +154,23 @@ describeWorlds(
       expect(texts).toContain('Before');
       expect(texts).toContain('Your spaces: 2 (Office).');
       expect(await storedSpace(world, bot)).toBe(office);
+    });
+
+    test('[S28] cannot enter it in a draft either, and a fork of an earlier run can', async () => {
+      const enter = { toolName: 'enter_space', input: { spaceId: '1' } };
+      const model = steps(enter, 'I am in.', enter, 'I tried.', { toolName: 'enter_space', input: { spaceId: '01' } });
+      const world = await open({ models: { default: model } });
+      const { ada, bot, space } = await lobby(world);
+      const office = await world.space('Office', [ada, bot]);
+      await world.say(office, ada, 'Go to the lobby.');
+      await world.idle();
+      await archive(world, space);
+      const told = (invocation: number) => JSON.stringify(resultsOf(model.requests[invocation] as never));
+      const runId = await lastRun(world, bot);
+      await draft(world, bot, { message: 'Go to the lobby.' });
+      expect(told(3)).toContain('The space \\"Lobby\\" is archived');
+      await fork(world, runId, { instructions: 'Hurry.' });
+      expect(told(5)).not.toContain('is archived');
     });
 
     test('[S28] ends the run that it is in, and nothing of it is posted', async () => {

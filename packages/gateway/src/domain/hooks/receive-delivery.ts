@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Answer } from '@lastcall/core';
 import type { Kysely } from 'kysely';
-import { fromJson } from '../../ports/store/schema/json.ts';
+import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { seededAgentId } from '../agents/agent-details.ts';
@@ -98,5 +98,5 @@ function isErased(data: unknown): boolean {
 
 /** JSON has no -0 and the like. */
 function asStored(data: HookBody): HookBody {
-  return JSON.parse(JSON.stringify(data)) as HookBody;
+  return fromJson<HookBody>(toJson(data));
 }

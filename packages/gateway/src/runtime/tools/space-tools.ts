@@ -89,8 +89,9 @@ async function readSpace(
 ): Promise<{ readonly spaceId: string; readonly name: string; readonly text: string }> {
   const space = await findOwnSpace(db, entityId, reference);
   const { spaceId } = space;
-  // A fork reads its spaces as they were.
-  if (asOf === undefined) assertNotArchived({ ...space, id: spaceId, archived_at: space.archivedAt });
+  // A fork reads its spaces as they were. A draft reads them as they are.
+  const wasArchived = space.archivedAt !== null && space.archivedAt <= (asOf ?? Infinity);
+  if (wasArchived) assertNotArchived({ ...space, id: spaceId, archived_at: space.archivedAt });
   const { items: members } = await listMembers(db, { spaceId, limit: 100 });
   const before = asOf === undefined ? undefined : (await lastSeqAt(db, spaceId, asOf)) + 1;
   const { items: messages } = await listMessages(db, { spaceId, before, limit: RECENT_MESSAGES });

@@ -20,8 +20,8 @@ interface GrantFormProps {
 }
 
 /**
- * Approves the call, and later ones like it. No length is preselected, and every field is pinned to its value until the user lets it vary: a
- * grant is as narrow as the call that was read.
+ * Approves the call, and later ones like it. No length is preselected, and every field is pinned to its value until the user lets it vary.
+ * Fields that the call does not have are not limited, and the form says so.
  */
 export function GrantForm({ call, card, shown, mayApprove, onBack }: GrantFormProps): ReactElement {
   const isOperator = useMay('write');
@@ -46,7 +46,9 @@ export function GrantForm({ call, card, shown, mayApprove, onBack }: GrantFormPr
           </label>
         ))}
       </fieldset>
-      {fields.length > 0 && (
+      {fields.length === 0 ? (
+        <p className="text-xs text-quiet">Later calls may have any input that the tool takes.</p>
+      ) : (
         <fieldset disabled={card.isSending}>
           <legend className="text-sm font-medium">Only with these values</legend>
           {fields.map(([name, value]) => (
@@ -61,9 +63,11 @@ export function GrantForm({ call, card, shown, mayApprove, onBack }: GrantFormPr
               </span>
             </label>
           ))}
-          {free.size > 0 && (
-            <p className="text-xs text-quiet">Fields without a tick may have any value that the tool takes.</p>
-          )}
+          <p className="text-xs text-quiet">
+            {free.size > 0
+              ? 'Fields without a tick, and fields that are not listed, may have any value that the tool takes.'
+              : 'Fields that are not listed may have any value that the tool takes.'}
+          </p>
         </fieldset>
       )}
       <p className="text-xs text-quiet">

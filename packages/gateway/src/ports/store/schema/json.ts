@@ -61,7 +61,7 @@ function readable(value: unknown): unknown {
     return one;
   };
   try {
-    return JSON.parse(JSON.stringify(value, plain));
+    return parseJson(JSON.stringify(value, plain));
   } catch {
     // A getter threw, or the value is too deep or too long for a text.
     return '[a value that is not JSON]';

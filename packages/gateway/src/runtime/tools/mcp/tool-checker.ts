@@ -1,5 +1,5 @@
 import { createSession } from '@lastcall/core';
-import { advertise } from '@lastcall/core/internal';
+import { advertise, parseJson } from '@lastcall/core/internal';
 import { dataSchemas } from '../../../config/data-schema.ts';
 import { Slices } from '../../../ports/slices.ts';
 import type { KnownSecrets } from '../../../telemetry/known-secrets.ts';
@@ -59,7 +59,7 @@ export class ToolChecker {
 /** Returns the definition, or why it cannot be used. */
 async function checkEntry(text: string, isTool: McpList['isTool']): Promise<McpDefinition | string> {
   if (text.length > LONGEST_DEFINITION) return 'its definition is too long';
-  const one: unknown = JSON.parse(text);
+  const one = parseJson(text);
   if (!isTool(one)) return 'it is no tool';
   if (one.name === '') return 'it has no name';
   const headerProblem = text.includes('x-mcp-header') ? paramHeaderProblem(one.inputSchema) : undefined;
