@@ -70,27 +70,31 @@ const idsBetween = statement((db, { from, to }: Params<{ from: number; to: numbe
   db.selectFrom('search_entries').select('id').where('id', '>=', from).where('id', '<', to),
 );
 
-/** After this time a search returns what it has found, and how far it came. */
-const MOST_MS = 120;
+/** A search returns what it has found, and how far it came, before the next step would take it beyond this time. */
+const MOST_MS = 150;
 /** A search for rare words is done sooner with several segments at a time, and one for common words with the newest alone. */
-const MOST_SEGMENTS = 4;
+const MOST_SEGMENTS = 2;
 
 export async function findInIndex(db: Kysely<Tables>, dialect: Dialect, query: IndexQuery): Promise<IndexAnswer> {
   if (query.terms.length === 0 || query.labels.some((list) => list.length === 0)) return { entries: [] };
   const find = dialect === 'postgres' ? findInPostgres : findInSqlite;
   const { starts } = await readSegments(db);
-  // FTS5 stops when it has found enough. Its lists are read from their ends, so that several steps would read the newer parts several times.
-  const isOneStep = dialect === 'sqlite';
-  const until = performance.now() + MOST_MS;
+  const startedAt = performance.now();
   const entries: IndexEntry[] = [];
   let newest = segmentOf(starts, query.before - 1);
-  for (let count = isOneStep ? starts.length : 1; newest >= 0; count = Math.min(count * 2, MOST_SEGMENTS)) {
+  // FTS5 stops when it has found enough. Its lists are read from their ends, so that several steps would read the newer parts several times.
+  let count = dialect === 'sqlite' ? starts.length : 1;
+  for (let slowestMs = 0.01; newest >= 0; ) {
     const oldest = Math.max(newest - count + 1, 0);
     const from = starts[oldest] as number;
+    const stepAt = performance.now();
     entries.push(...(await find(db, { ...query, limit: query.limit - entries.length }, { oldest, newest, from })));
     const last = entries.at(-1);
     if (entries.length === query.limit && last !== undefined) return { entries, searchedTo: last.id };
-    if (oldest > 0 && performance.now() > until) return { entries, searchedTo: from };
+    const now = performance.now();
+    slowestMs = Math.max(slowestMs, (now - stepAt) / (newest - oldest + 1));
+    count = Math.min(2 * count, MOST_SEGMENTS, Math.floor((startedAt + MOST_MS - now) / slowestMs));
+    if (oldest > 0 && count < 1) return { entries, searchedTo: from };
     newest = oldest - 1;
   }
   return { entries };
