@@ -6,7 +6,7 @@ import { type Params, statement } from '../statement.ts';
 import type { Tx } from '../store.ts';
 import type { IndexAnswer, IndexEntry, IndexedText, IndexQuery } from './index-entry.ts';
 import { findInPostgres, segmentLabel, toVector } from './postgres-search.ts';
-import { assignSegments, readSegments, segmentOf } from './segments.ts';
+import { assignSegments, fullSegments, readSegments, segmentOf } from './segments.ts';
 import { findInSqlite } from './sqlite-search.ts';
 
 /** A millisecond has place for so many entries. */
@@ -78,7 +78,8 @@ const MOST_SEGMENTS = 2;
 export async function findInIndex(db: Kysely<Tables>, dialect: Dialect, query: IndexQuery): Promise<IndexAnswer> {
   if (query.terms.length === 0 || query.labels.some((list) => list.length === 0)) return { entries: [] };
   const find = dialect === 'postgres' ? findInPostgres : findInSqlite;
-  const { starts } = await readSegments(db);
+  const segments = await readSegments(db);
+  const { starts } = segments;
   const startedAt = performance.now();
   const entries: IndexEntry[] = [];
   let newest = segmentOf(starts, query.before - 1);
@@ -92,8 +93,9 @@ export async function findInIndex(db: Kysely<Tables>, dialect: Dialect, query: I
     const last = entries.at(-1);
     if (entries.length === query.limit && last !== undefined) return { entries, searchedTo: last.id };
     const now = performance.now();
-    slowestMs = Math.max(slowestMs, (now - stepAt) / (newest - oldest + 1));
-    count = Math.min(2 * count, MOST_SEGMENTS, Math.floor((startedAt + MOST_MS - now) / slowestMs));
+    slowestMs = Math.max(slowestMs, (now - stepAt) / fullSegments(segments, { oldest, newest }));
+    const most = newest === starts.length - 1 ? 1 : MOST_SEGMENTS;
+    count = Math.min(most, Math.floor((startedAt + MOST_MS - now) / slowestMs));
     if (oldest > 0 && count < 1) return { entries, searchedTo: from };
     newest = oldest - 1;
   }

@@ -56,3 +56,15 @@ export function segmentOf(starts: readonly number[], id: number): number {
     0,
   );
 }
+
+/**
+ * How many full segments these are, to judge by a step how long the next one takes. The newest segment may have few entries, and then most of the
+ * time is the same for any step.
+ */
+export function fullSegments(
+  { starts, size }: Segments,
+  { oldest, newest }: { readonly oldest: number; readonly newest: number },
+): number {
+  const count = newest - oldest + 1;
+  return newest < starts.length - 1 ? count : count - 1 + Math.max(size / SEGMENT, 0.1);
+}
