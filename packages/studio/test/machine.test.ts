@@ -162,12 +162,14 @@ test('[S25] the workbench tries a machine with other instructions of a node, and
   expect(await accessibilityProblems(page)).toEqual([]);
   await edit.getByLabel('Instructions of refund').fill('Say no.');
   await node.getByText('changed').waitFor();
+  // Until the run has come to its wait, nothing is sent.
+  await expect.poll(() => page.getByRole('button', { name: 'Send the last message again' }).isEnabled()).toBe(true);
   await page.keyboard.press('Control+Enter');
-  await chat.getByText('There is no money back.').waitFor();
+  await chat.getByText('There is no money back.', { exact: true }).first().waitFor();
   await chat.getByText('with other node refund').first().waitFor();
   // A reload keeps what is tried, and nothing has reached the space.
   await page.reload();
-  await chat.getByText('There is no money back.').waitFor();
+  await chat.getByText('There is no money back.', { exact: true }).first().waitFor();
   await node.getByText('changed').waitFor();
   await edit.getByRole('button', { name: 'Restore all nodes' }).click();
   await expect.poll(() => node.getByText('changed').count()).toBe(0);

@@ -71,6 +71,8 @@ const timeline = (page: Page) => page.getByRole('region', { name: 'Timeline', ex
 
 async function say(page: Page, text: string): Promise<void> {
   await page.getByLabel('Write to the draft').fill(text);
+  // An answer can be read a moment before its run has ended, and until then nothing is sent.
+  await expect.poll(() => page.getByRole('button', { name: 'Send', exact: true }).isEnabled()).toBe(true);
   await page.getByLabel('Write to the draft').press('Control+Enter');
 }
 
@@ -111,6 +113,7 @@ test('[S25] a new agent opens in its workbench: edit, talk, see the timeline, se
   const instructions = page.getByRole('textbox', { name: 'Instructions' });
   await instructions.fill('Be brief.');
   await page.getByText('Not saved: instructions. Only this chat uses it.').waitFor();
+  await expect.poll(() => page.getByRole('button', { name: 'Send the last message again' }).isEnabled()).toBe(true);
   await instructions.press('Control+Enter');
   const compared = page.getByRole('region', { name: 'Compared with the answer before' });
   await compared.getByText('v1 with other instructions').waitFor();
@@ -183,7 +186,8 @@ test('[S25] on a phone, a call that acts outside waits as a card, a run can be s
   expect(problems).toEqual([expect.stringContaining('409')]);
 
   await page.context().setOffline(true);
-  await say(page, 'Are you there?');
+  await page.getByLabel('Write to the draft').fill('Are you there?');
+  await page.getByLabel('Write to the draft').press('Control+Enter');
   await page.getByText('Nothing was sent.').waitFor();
   expect(await page.getByLabel('Write to the draft').inputValue()).toBe('Are you there?');
   await page.context().setOffline(false);
