@@ -10,8 +10,9 @@ import { until } from './until.ts';
 
 const page = await readFile(join(import.meta.dirname, '../../../../docs/deploying.md'), 'utf8');
 
-/** The commands of the page, in its order: back up, restore. */
-const [backUp = '', restore = ''] = Array.from(page.matchAll(/^```sh\n(.*?)^```$/gms), ([, body]) => body ?? '');
+/** The commands of its section, in their order: back up, restore. */
+const section = page.slice(page.indexOf('## Back up and restore'));
+const [backUp = '', restore = ''] = Array.from(section.matchAll(/^```sh\n(.*?)^```$/gms), ([, body]) => body ?? '');
 
 /** A gateway with the demo, whose agent has asked for a confirmation and waits. */
 async function withWaitingCall(folder: string, env: Readonly<Record<string, string>>): Promise<GatewayProcess> {
