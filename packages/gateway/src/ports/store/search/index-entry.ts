@@ -27,10 +27,8 @@ export interface IndexAnswer {
   readonly searchedTo?: number;
 }
 
-/** The segments that are searched at a time. */
-export interface SegmentRange {
-  readonly oldest: number;
-  readonly newest: number;
-  /** The first id of the oldest. */
-  readonly from: number;
+/** The answer of a search that found these, and did not end for lack of time. */
+export function toAnswer(entries: readonly IndexEntry[], { limit }: Pick<IndexQuery, 'limit'>): IndexAnswer {
+  const last = entries.at(-1);
+  return entries.length < limit || last === undefined ? { entries } : { entries, searchedTo: last.id };
 }

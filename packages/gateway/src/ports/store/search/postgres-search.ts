@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../schema/tables.ts';
-import type { IndexEntry, IndexQuery, SegmentRange } from './index-entry.ts';
+import { type IndexAnswer, type IndexEntry, type IndexQuery, toAnswer } from './index-entry.ts';
+import { fullnessOf, readSegments, segmentOf } from './segments.ts';
 
 /** A word has at most 255 places in a vector, none above 16,383. */
 const MOST_PLACES = 255;
@@ -18,14 +19,34 @@ export function toVector(words: readonly string[], labels: readonly string[]): s
   return [...found, ...labels.map((label) => `'${label}'`)].join(' ');
 }
 
-/** GIN returns all entries that match, in no order. The labels of the segments keep them few. */
-export async function findInPostgres(
+/** A search returns what it has found, and how far it came, if the next step would take it beyond this time. */
+const MOST_MS = 150;
+
+/** Searches one segment after the other, newest first: no one knows whether the next one has no match, or nothing but matches. */
+export async function findInPostgres(db: Kysely<Tables>, query: IndexQuery): Promise<IndexAnswer> {
+  const segments = await readSegments(db);
+  const startedAt = performance.now();
+  const entries: IndexEntry[] = [];
+  let slowestMs = 0;
+  for (let segment = segmentOf(segments.starts, query.before - 1); segment >= 0; segment--) {
+    const stepAt = performance.now();
+    entries.push(...(await findInSegment(db, { ...query, limit: query.limit - entries.length }, segment)));
+    if (entries.length === query.limit) break;
+    const now = performance.now();
+    slowestMs = Math.max(slowestMs, (now - stepAt) / fullnessOf(segments, segment));
+    if (segment > 0 && now + slowestMs > startedAt + MOST_MS)
+      return { entries, searchedTo: segments.starts[segment] as number };
+  }
+  return toAnswer(entries, query);
+}
+
+/** GIN returns all entries that match, in no order. The label of the segment keeps them few. */
+async function findInSegment(
   db: Kysely<Tables>,
   { terms, labels, before, limit }: IndexQuery,
-  { oldest, newest }: SegmentRange,
+  segment: number,
 ): Promise<readonly IndexEntry[]> {
-  const segments = Array.from({ length: newest - oldest + 1 }, (_, index) => segmentLabel(oldest + index));
-  const wanted = toQuery(terms, [...labels, segments]);
+  const wanted = toQuery(terms, [...labels, [segmentLabel(segment)]]);
   // Materialized: otherwise the planner may read all entries by their ids instead of the words.
   const { rows } = await sql<IndexEntry>`
     with found as materialized (

@@ -4,9 +4,9 @@ import type { Dialect } from '../dialect.ts';
 import type { SearchEntryRow, Tables } from '../schema/tables.ts';
 import { type Params, statement } from '../statement.ts';
 import type { Tx } from '../store.ts';
-import type { IndexAnswer, IndexEntry, IndexedText, IndexQuery } from './index-entry.ts';
+import { type IndexAnswer, type IndexedText, type IndexQuery, toAnswer } from './index-entry.ts';
 import { findInPostgres, segmentLabel, toVector } from './postgres-search.ts';
-import { assignSegments, fullSegments, readSegments, segmentOf } from './segments.ts';
+import { assignSegments } from './segments.ts';
 import { findInSqlite } from './sqlite-search.ts';
 
 /** A millisecond has place for so many entries. */
@@ -70,34 +70,7 @@ const idsBetween = statement((db, { from, to }: Params<{ from: number; to: numbe
   db.selectFrom('search_entries').select('id').where('id', '>=', from).where('id', '<', to),
 );
 
-/** A search returns what it has found, and how far it came, before the next step would take it beyond this time. */
-const MOST_MS = 150;
-/** A search for rare words is done sooner with several segments at a time, and one for common words with the newest alone. */
-const MOST_SEGMENTS = 2;
-
 export async function findInIndex(db: Kysely<Tables>, dialect: Dialect, query: IndexQuery): Promise<IndexAnswer> {
   if (query.terms.length === 0 || query.labels.some((list) => list.length === 0)) return { entries: [] };
-  const find = dialect === 'postgres' ? findInPostgres : findInSqlite;
-  const segments = await readSegments(db);
-  const { starts } = segments;
-  const startedAt = performance.now();
-  const entries: IndexEntry[] = [];
-  let newest = segmentOf(starts, query.before - 1);
-  // FTS5 stops when it has found enough. Its lists are read from their ends, so that several steps would read the newer parts several times.
-  let count = dialect === 'sqlite' ? starts.length : 1;
-  for (let slowestMs = 0.01; newest >= 0; ) {
-    const oldest = Math.max(newest - count + 1, 0);
-    const from = starts[oldest] as number;
-    const stepAt = performance.now();
-    entries.push(...(await find(db, { ...query, limit: query.limit - entries.length }, { oldest, newest, from })));
-    const last = entries.at(-1);
-    if (entries.length === query.limit && last !== undefined) return { entries, searchedTo: last.id };
-    const now = performance.now();
-    slowestMs = Math.max(slowestMs, (now - stepAt) / fullSegments(segments, { oldest, newest }));
-    const most = newest === starts.length - 1 ? 1 : MOST_SEGMENTS;
-    count = Math.min(most, Math.floor((startedAt + MOST_MS - now) / slowestMs));
-    if (oldest > 0 && count < 1) return { entries, searchedTo: from };
-    newest = oldest - 1;
-  }
-  return { entries };
+  return dialect === 'postgres' ? await findInPostgres(db, query) : toAnswer(await findInSqlite(db, query), query);
 }

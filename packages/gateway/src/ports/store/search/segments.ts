@@ -4,11 +4,11 @@ import type { Tables } from '../schema/tables.ts';
 import type { Tx } from '../store.ts';
 
 /*
- * Entries are in segments by time. A search on PostgreSQL reads some segments after others, newest first, and can stop in between: GIN returns all
+ * Entries are in segments by time. A search on PostgreSQL reads one segment after the other, newest first, and can stop in between: GIN returns all
  * entries that match, in no order, and a common word would be found a million times before the newest fifty are known.
  */
 
-/** A segment in which everything matches takes about 20 ms on PostgreSQL. */
+/** A segment in which everything matches takes about 20 ms on PostgreSQL, and 100 ms if a phrase is looked for. */
 const SEGMENT = 32_768;
 const KEY = 'segments';
 
@@ -58,13 +58,9 @@ export function segmentOf(starts: readonly number[], id: number): number {
 }
 
 /**
- * How many full segments these are, to judge by a step how long the next one takes. The newest segment may have few entries, and then most of the
- * time is the same for any step.
+ * How full a segment is, to judge by it how long the next one takes. The newest one may have few entries, and then most of the time is the same for
+ * any segment.
  */
-export function fullSegments(
-  { starts, size }: Segments,
-  { oldest, newest }: { readonly oldest: number; readonly newest: number },
-): number {
-  const count = newest - oldest + 1;
-  return newest < starts.length - 1 ? count : count - 1 + Math.max(size / SEGMENT, 0.1);
+export function fullnessOf({ starts, size }: Segments, segment: number): number {
+  return segment < starts.length - 1 ? 1 : Math.max(size / SEGMENT, 0.1);
 }
