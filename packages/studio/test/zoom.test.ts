@@ -88,6 +88,8 @@ async function expectUsable(zoomed: Browser, { text, ...size }: Zoom): Promise<v
   await using studio = await startStudio(zoomed);
   const pages = await mainPages(studio);
   const { page, problems } = await studio.open('/inbox', size);
+  // Signed in: a page that is left before that is not.
+  await page.getByRole('heading', { name: 'Inbox' }).waitFor();
   const found: Record<string, readonly string[]> = {};
   for (const [name, path] of Object.entries(pages)) {
     await page.goto(`${studio.gateway.url}${path}`);
