@@ -1,3 +1,5 @@
+import { Random } from '../../packages/gateway/test/chaos/random.ts';
+
 /**
  * A simulation of queues: messages visit processes, each of which does one thing at a time per server, and each of which needs a processor
  * of its host while it works.
@@ -61,7 +63,7 @@ class Simulation {
   readonly #visits: Network['visits'];
   readonly #queues: ReadonlyMap<string, Queue>;
   readonly #hosts: ReadonlyMap<string, Host>;
-  readonly #random: () => number;
+  readonly #random: Random;
   readonly #events = new EventQueue();
   readonly #latencyMs: number[] = [];
   #begun = 0;
@@ -70,7 +72,7 @@ class Simulation {
   constructor({ hosts, stations, visits }: Network, load: Load) {
     this.#load = load;
     this.#visits = visits;
-    this.#random = randomOf(load.seed ?? 1);
+    this.#random = new Random(load.seed ?? 1);
     this.#queues = new Map(stations.map((station) => [station.name, { station, waiting: [], busy: 0, busyMs: 0 }]));
     this.#hosts = new Map(Object.entries(hosts).map(([name, processors]) => [name, new Host(processors)]));
   }
@@ -134,7 +136,7 @@ class Simulation {
   }
 
   #exponential(mean: number): number {
-    return -Math.log(1 - this.#random()) * mean;
+    return -Math.log(1 - this.#random.next()) * mean;
   }
 }
 
@@ -207,15 +209,4 @@ class EventQueue {
     const events = this.#events as [Event];
     [events[one], events[other]] = [events[other] as Event, events[one] as Event];
   }
-}
-
-/** Numbers between 0 and 1, the same for the same seed. */
-function randomOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -4,7 +4,8 @@
  * bring this about for every other caller of the process, so texts of callers and models are parsed here.
  *
  * 1. The value is what the JSON standard says, and invalid text throws the SyntaxError of `JSON.parse`.
- * 2. Only a text with an escape in a name takes longer. Nearly no text has one.
+ * 2. A text without a backslash takes as long as with `JSON.parse`, one with escapes in its values at most twice as long, and one with an escape in
+ *    a name longer. The time always grows only with the length of the text.
  */
 export function parseJson(text: string): unknown {
   const names = escapedNames(text);

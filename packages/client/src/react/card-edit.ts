@@ -1,7 +1,7 @@
 import { createElement as h, type ReactElement, useState } from 'react';
 import { valueInWords } from './answer-shape.ts';
 import { button, type FieldsProps, send } from './card-button.ts';
-import { DrawnFields, fieldsOf, JsonField, parseJson, textsOf, valuesOf } from './card-form.ts';
+import { DrawnFields, fieldsOf, JsonField, readJson, textsOf, valuesOf } from './card-form.ts';
 import { isFields } from './input-parts.ts';
 import { withVisibleControls } from './visible-text.ts';
 
@@ -16,7 +16,7 @@ export function EditFields({ call: { input, resultSchema }, answer, onBack }: St
   const [typed, setTyped] = useState(known ?? {});
   const [text, setText] = useState(() => JSON.stringify(input, null, 2));
   const isDrawn = fields !== undefined && known !== undefined;
-  const changed = isDrawn ? { value: { ...without(input, fields), ...valuesOf(fields, typed) } } : parseJson(text);
+  const changed = isDrawn ? { value: { ...without(input, fields), ...valuesOf(fields, typed) } } : readJson(text);
   const changes = changed === undefined ? [] : changesOf(input, changed.value);
   return h(
     'div',

@@ -147,7 +147,7 @@ function fieldOf(name: string, schema: unknown, isRequired: boolean): FormField 
 
 function JsonForm({ answer, isOff, shown }: FieldsProps): ReactElement {
   const [text, setText] = useState('');
-  const parsed = parseJson(text);
+  const parsed = readJson(text);
   return h(
     'p',
     null,
@@ -177,11 +177,11 @@ export function JsonField({ label, text, onChange }: JsonFieldProps): ReactEleme
       value: text,
       onChange: ({ target }: { target: { value: string } }) => onChange(target.value),
     }),
-    h('small', { id: hint }, text === '' || parseJson(text) !== undefined ? 'JSON' : 'This is not JSON yet.'),
+    h('small', { id: hint }, text === '' || readJson(text) !== undefined ? 'JSON' : 'This is not JSON yet.'),
   );
 }
 
-export function parseJson(text: string): { readonly value: unknown } | undefined {
+export function readJson(text: string): { readonly value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) };
   } catch {

@@ -134,7 +134,7 @@ interface Past {
   readonly after?: string | undefined;
   /** True if the rows are those of a machine. */
   readonly isMachine: boolean;
-  /** Of a machine that is asked again: what it was told. It is told so again, because its rows begin with it. */
+  /** The input of a machine that is asked again. Its rows begin with this input, so it gets the input once more. */
   readonly messages?: MachineInput['messages'];
   /** What the agent knew about itself before the message. Undefined if it was in no space. */
   readonly situation: Situation | undefined;
