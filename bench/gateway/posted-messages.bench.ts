@@ -216,13 +216,28 @@ async function ratesOf(
     .where('status', '=', 'completed')
     .where('thread_id', '!=', idle)
     .executeTakeFirstOrThrow();
-  await filling.close();
   const messages = AGENTS * MESSAGES_EACH;
-  if (count !== messages) throw new Error(`${count} runs were completed, not ${messages}.`);
+  if (count !== messages) throw new Error(`${count} runs were completed, not ${messages}. ${await statusesOf(filling)}`);
+  await filling.close();
   return {
     perSecond: (messages * 1_000) / ((to ?? Number.NaN) - startedAt),
     postedPerSecond: (messages * 1_000) / (endedAt - startedAt),
   };
+}
+
+/** For an error: how many runs have which status and error, and how often the tool was called. */
+async function statusesOf({ store }: Filling): Promise<string> {
+  const runs = await store.db
+    .selectFrom('runs')
+    .select(({ fn }) => ['status', 'error', fn.countAll<number>().as('count')])
+    .groupBy(['status', 'error'])
+    .execute();
+  const calls = await store.db
+    .selectFrom('calls')
+    .select(({ fn }) => ['status', fn.countAll<number>().as('count')])
+    .groupBy('status')
+    .execute();
+  return JSON.stringify({ runs, calls });
 }
 
 function toReport(all: readonly Handled[]): Report {

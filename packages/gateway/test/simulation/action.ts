@@ -8,5 +8,5 @@ export type Action =
       readonly agent: string;
       readonly afterMs: number;
     }
-  | { readonly kind: 'delete'; readonly at: number; readonly ref: string; readonly agent: string }
+  | { readonly kind: 'delete' | 'revoke'; readonly at: number; readonly ref: string; readonly agent: string }
   | { readonly kind: 'chat'; readonly at: number; readonly ref: string; readonly agent: string; readonly what: string };

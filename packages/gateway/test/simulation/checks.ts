@@ -40,6 +40,8 @@ export const CHECKS = {
   'files hold what successful calls wrote': filesWritten,
   'a deleted agent says nothing more': deletedAreSilent,
   'what a project spends stays within its limit': spendWithinLimits,
+  'a call runs without being asked for only if a grant covers it': grantsKept,
+  'a grant that was revoked is not used': revokedUnused,
   'nothing is left leased or running': ({ db }) => problemsOfRuns(db),
 } satisfies Record<string, Check>;
 
@@ -170,6 +172,37 @@ async function spendWithinLimits({ db }: Checked): Promise<readonly string[]> {
       problems.push(`${id} may spend ${perDayTokens}, and spent ${spent}.`);
   }
   return problems;
+}
+
+/** `transfer` needs an approval: of the call itself, or by a grant that names its request. A grant for a run belongs to one run. */
+async function grantsKept({ db, ledger }: Checked): Promise<readonly string[]> {
+  const calls = await db.selectFrom('calls').selectAll().where('tool_name', '=', 'transfer').execute();
+  const grants = new Map((await db.selectFrom('grants').selectAll().execute()).map((grant) => [grant.id, grant]));
+  const decisions = await db.selectFrom('inbox_events').select(['event_id', 'run_id']).execute();
+  const acted = new Set(ledger.effects.map(({ idempotencyKey }) => idempotencyKey));
+  return calls.flatMap((call) => {
+    const { id, run_id, agent_id, grant_id, answer, input } = call;
+    if (!acted.has(call.idempotency_key) || isApproval(answer)) return [];
+    const grant = grants.get(grant_id ?? '');
+    if (grant === undefined) return [`transfer ${id} took effect, and was neither approved nor granted.`];
+    const runs = decisions.filter(({ event_id }) => event_id === `tool_result:${grant.call_id}:decision`);
+    const isOfRun = [grant.run_id, ...runs.map((one) => one.run_id)].includes(run_id);
+    const isCovered = grant.agent_id === agent_id && grant.conditions.includes(`"${toRef(fromJson(input))}"`);
+    return isCovered && (grant.lasts !== 'run' || isOfRun) ? [] : [`Grant ${grant.id} does not cover transfer ${id}.`];
+  });
+}
+
+function isApproval(answer: string | null): boolean {
+  return answer !== null && 'approve' in fromJson<object>(answer);
+}
+
+/** A revocation is in effect with its commit: no later call may use the grant. */
+async function revokedUnused({ db, ledger }: Checked): Promise<readonly string[]> {
+  const grants = await db.selectFrom('grants').select(['id', 'uses']).execute();
+  return ledger.revoked.flatMap(({ grantId, uses }) => {
+    const now = grants.find(({ id }) => id === grantId)?.uses;
+    return now === uses ? [] : [`Grant ${grantId} was revoked after ${uses} uses, and has ${now}.`];
+  });
 }
 
 /** Outcomes after which a model may safely ask again. */

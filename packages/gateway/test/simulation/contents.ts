@@ -15,6 +15,7 @@ const ROWS = {
   deletion: "select 1 from agents where status = 'deleted'",
   projects: "select 1 from agents where project_id <> 'default'",
   'spend limits': 'select 1 from spend_reached',
+  grants: 'select 1 from calls where grant_id is not null',
 } as const;
 
 /** How often a world has each of them. */

@@ -13,6 +13,7 @@ export type FaultKind =
   | 'lose-wake'
   | 'disconnect'
   | 'repeat'
+  | 'read-slowly'
   | 'model-slow'
   | 'model-fails'
   | 'model-breaks-off'

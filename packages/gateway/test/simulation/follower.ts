@@ -20,6 +20,7 @@ async function connect(town: Town, stream: string, read: { seqs: number[]; reset
   if (gateway === undefined) return;
   const { time, faults } = town;
   const cutAfterMs = 2_000 + 30_000 * faults.number('follower stays');
+  const isSlow = faults.at('follower', { 'read-slowly': 0.04 }) !== undefined;
   const { promise, resolve } = Promise.withResolvers<void>();
   let isOpen = true;
   const cut = (): void => {
@@ -36,6 +37,7 @@ async function connect(town: Town, stream: string, read: { seqs: number[]; reset
       if (!isOpen || item === undefined || gateway.process.isDead) break;
       if (item.kind === 'reset') read.resets++;
       else read.seqs.push(item.event.seq);
+      if (isSlow) await time.sleep(200 + 3_000 * faults.number('follower reads'));
     }
     clearInterval(beat);
     reader.close();

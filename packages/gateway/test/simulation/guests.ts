@@ -16,6 +16,8 @@ export interface Guest {
   readonly most?: number;
   /** The agent has a project of its own, which may spend this. */
   readonly spend?: DaySpendLimits;
+  /** Approvals of the agent's calls grant later ones too, and the grants are revoked at some time. */
+  readonly isGranted?: boolean;
   /** The agent is deleted at some time. */
   readonly isDeleted?: boolean;
   /** False if a request may stay without an answer, because the agent is deleted or has no money left. */
@@ -27,7 +29,11 @@ export const GUEST = 'Gil';
 const config = { name: GUEST, instructions: `You are ${GUEST}.`, replies: 'tools' as const };
 const PLAIN: readonly [string, ...string[]] = ['answer', 'charge', 'record', 'look_up'];
 
-/** Law Z4 names them. Spaces, approvals, answers, plans, conversations and sessions are in every world. */
+/** A grant covers the first of these requests. */
+const GRANTED_MOST = 6;
+export const GRANTED_REFS = ['e1', 'e2', 'e3', 'e4'];
+
+/** Law Z4 names them, Z3 the grants. Spaces, approvals, answers, plans, conversations and sessions are in every world. */
 export const GUESTS = {
   machine: { config: { ...config, definition: 'desk' }, works: ['charge', 'record', 'transfer'], isAnswered: true },
   'sub-agent': { config: { ...config, tools: ['helper'] }, works: ['charge', 'record', 'look_up'], isAnswered: true },
@@ -45,27 +51,37 @@ export const GUESTS = {
     spend: { perDayTokens: 500 },
     isAnswered: false,
   },
+  grants: {
+    config: { ...config, tools: ['transfer'] },
+    works: ['transfer'],
+    most: GRANTED_MOST,
+    isGranted: true,
+    isAnswered: true,
+  },
 } satisfies Readonly<Record<string, Guest>>;
 
 export type GuestName = keyof typeof GUESTS;
 
-const NAMES = Object.keys(GUESTS) as GuestName[];
+const ON_EVEN_SEEDS = (Object.keys(GUESTS) as GuestName[]).filter((name) => name !== 'grants');
 
-/** The guest of a world, if it has one: every second has. */
+/** The guest of a world, if it has one. Grants came later, and have seeds of their own, so that the worlds of the others stay as they were. */
 export function guestOf(seed: number): GuestName | undefined {
-  return seed % 2 === 0 ? NAMES[(seed / 2) % NAMES.length] : undefined;
+  if (seed % 14 === 7) return 'grants';
+  return seed % 2 === 0 ? ON_EVEN_SEEDS[(seed / 2) % ON_EVEN_SEEDS.length] : undefined;
 }
 
-/** What the guest of this seed is asked for, and when it is deleted. */
+/** What the guest of this seed is asked for, and when it is deleted or its grants are revoked. */
 export function actionsForGuest(name: GuestName, seed: number): readonly Action[] {
-  const { works, most = 4, isDeleted = false }: Guest = GUESTS[name];
+  const { works, most = 4, isDeleted = false, isGranted = false }: Guest = GUESTS[name];
   const random = new Random(seed ^ 0x6e57);
   const posts = Array.from({ length: random.between(2, most) }, (_, index): Action => {
     const [at, what] = [100 + random.between(0, 10_000), random.oneOf(works)];
     return { kind: 'post', at, ref: `e${index + 1}`, agent: GUEST, what };
   });
-  const deletion: Action = { kind: 'delete', at: 2_000 + random.between(0, 10_000), ref: 'deletion', agent: GUEST };
-  return isDeleted ? [...posts, deletion] : posts;
+  const at = 2_000 + random.between(0, 10_000);
+  if (isDeleted) posts.push({ kind: 'delete', at, ref: 'deletion', agent: GUEST });
+  if (isGranted) posts.push({ kind: 'revoke', at: at + 4_000, ref: 'revocation', agent: GUEST });
+  return posts;
 }
 
 /** Writes a file, in a place that the agent's other calls do not write to. */

@@ -5,6 +5,8 @@ export interface Ledger {
   readonly asked: Asked[];
   /** Agents that were deleted, and the last message of their space at that moment. */
   readonly deleted: { readonly agentId: string; readonly spaceId: string; readonly lastSeq: number }[];
+  /** Grants that were revoked, and how often they had been used at that moment. */
+  readonly revoked: { readonly grantId: string; readonly uses: number }[];
   /** Answers to waiting calls, and what became of them. */
   readonly answered: { readonly callId: string; readonly answer: string; readonly told: string }[];
   /** Requests for turns of conversations. */
@@ -43,6 +45,7 @@ export function createLedger(): Ledger {
     effects: [],
     asked: [],
     deleted: [],
+    revoked: [],
     answered: [],
     turns: [],
     published: [],

@@ -1,6 +1,8 @@
 import type { Answer } from '@lastcall/core';
 import { deleteAgent } from '../../src/domain/agents/delete-agent.ts';
 import { answer } from '../../src/domain/calls/answer-call.ts';
+import type { Grant, GrantRequest } from '../../src/domain/grants/grant.ts';
+import { listGrants, revokeGrant } from '../../src/domain/grants/list-grants.ts';
 import { setPlans } from '../../src/domain/plans/plans.ts';
 import { postMessage } from '../../src/domain/spaces/post-message.ts';
 import { getSpace } from '../../src/domain/spaces/space.ts';
@@ -9,6 +11,7 @@ import { startTurn } from '../../src/runtime/chat/start-turn.ts';
 import { toText } from '../processes/answering.ts';
 import type { Action } from './action.ts';
 import { ask, insist, outside } from './clients.ts';
+import { GRANTED_REFS, GUEST } from './guests.ts';
 import type { Asked, Turn } from './ledger.ts';
 import { PERSON_IN, placeOf } from './place.ts';
 import type { Town, WaitingRow } from './town.ts';
@@ -32,6 +35,9 @@ export function perform(town: Town, action: Action): void {
         break;
       case 'delete':
         await deleteOne(town, action);
+        break;
+      case 'revoke':
+        await revoke(town, action);
         break;
     }
     town.end();
@@ -76,7 +82,7 @@ async function plan(town: Town, { ref, agent, afterMs }: Extract<Action, { kind:
 }
 
 /** Notes how many messages there were, so that a later one of the agent is noticed. */
-async function deleteOne(town: Town, { agent }: Extract<Action, { kind: 'delete' }>): Promise<void> {
+async function deleteOne(town: Town, { agent }: Pick<Action, 'agent'>): Promise<void> {
   const agentId = town.agents[agent] ?? '';
   const lastSeq = await insist(town, 'delete', ({ services }) =>
     services.store.transaction(async (tx) => {
@@ -87,6 +93,21 @@ async function deleteOne(town: Town, { agent }: Extract<Action, { kind: 'delete'
   if (typeof lastSeq === 'number') town.ledger.deleted.push({ agentId, spaceId: town.spaces.East, lastSeq });
   // The first attempt may have been made, and its answer lost.
   else if ((lastSeq as { code?: string }).code !== 'not_found') refuse(town, lastSeq);
+}
+
+/** Revokes all grants of the agent, and notes how often each was used until then. A grant that is given later stays. */
+async function revoke(town: Town, { agent }: Pick<Action, 'agent'>): Promise<void> {
+  const agentId = town.agents[agent] ?? '';
+  const revoked = await insist(town, 'revoke', ({ services }) =>
+    services.store.transaction(async (tx) => {
+      const { items } = await listGrants(tx, { agentId });
+      const ended: Grant[] = [];
+      for (const { id } of items) ended.push(await revokeGrant(tx, id, { by: town.people.Eve }));
+      return ended;
+    }),
+  );
+  if (revoked instanceof Error) refuse(town, revoked);
+  else town.ledger.revoked.push(...revoked.map(({ id, uses }) => ({ grantId: id, uses })));
 }
 
 async function chat(town: Town, { ref, agent, what }: Extract<Action, { kind: 'chat' }>): Promise<void> {
@@ -140,19 +161,29 @@ export function answerCalls(town: Town): void {
   outside(async () => look());
 }
 
-async function answerOne(town: Town, { id, runId, kind }: WaitingRow, which: string): Promise<void> {
+async function answerOne(town: Town, call: WaitingRow, which: string): Promise<void> {
+  const { id, runId, kind } = call;
   town.begin();
   await town.time.sleep(3_000 * town.faults.number(`${which} answer takes`));
   const isYes = town.faults.number(`${which} answer`) < 0.7;
   const given: Answer =
     kind === 'approval' ? (isYes ? { approve: true } : { deny: 'Not now.' }) : { result: { confirmed: isYes } };
   const by = { key: true, keyId: 'k', entityId: town.people.Ada } as const;
+  const grant = 'approve' in given ? grantWith(town, call, which) : undefined;
   const told = await insist(town, 'answer', async ({ services }) => {
-    const { duplicate } = await answer(services, { runId, callId: id, answer: given, by });
+    const { duplicate } = await answer(services, { runId, callId: id, answer: given, by, grant });
     return duplicate ? 'duplicate' : 'resolved';
   });
   town.log(`client: ${which} answer ${JSON.stringify(given)}: ${told instanceof Error ? told.message : told}`);
   const outcome = told instanceof Error ? String((told as { code?: string }).code) : told;
   town.ledger.answered.push({ callId: id, answer: JSON.stringify(given), told: outcome });
   town.end();
+}
+
+/** A grant has to cover the call that it is given with. */
+function grantWith(town: Town, { agentId, input }: WaitingRow, which: string): GrantRequest | undefined {
+  const { ref } = JSON.parse(input) as { ref: string };
+  if (!town.isGuestGranted || agentId !== town.agents[GUEST] || !GRANTED_REFS.includes(ref)) return undefined;
+  const isForRun = town.faults.number(`${which} grant`) < 0.3;
+  return { for: isForRun ? 'run' : 'hour', conditions: [{ field: '/ref', oneOf: GRANTED_REFS }] };
 }

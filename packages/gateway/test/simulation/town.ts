@@ -6,6 +6,9 @@ export interface WaitingRow {
   readonly id: string;
   readonly runId: string;
   readonly kind: string;
+  readonly agentId: string;
+  /** As JSON. */
+  readonly input: string;
 }
 
 /** The world as its people and clients know it. */
@@ -15,6 +18,8 @@ export interface Town extends Surroundings {
   readonly spaces: Readonly<Record<Place, string>>;
   /** False if requests to the guest may stay without an answer. */
   readonly isGuestAnswered: boolean;
+  /** True if approvals of the guest's calls grant later ones too. */
+  readonly isGuestGranted: boolean;
   pickGateway(place: string): SimGateway | undefined;
   waitingCalls(): readonly WaitingRow[];
   /** Counts clients that still want something. */

@@ -1,5 +1,6 @@
 import { CHECKS, type Checked, type CheckName, check } from './checks.ts';
 import { type GuestName, guestOf } from './guests.ts';
+import type { Ledger } from './ledger.ts';
 import type { MemoryDatabase } from './memory-database.ts';
 import { type EndedWorld, runWorld } from './world.ts';
 
@@ -45,6 +46,11 @@ const VIOLATIONS: Readonly<Record<CheckName, string | ((world: Checked) => void)
     for (const one of [...ledger.deleted]) ledger.deleted.push({ ...one, lastSeq: 0 });
   },
   'what a project spends stays within its limit': 'update usage_requests set input_tokens = 10000',
+  'a call runs without being asked for only if a grant covers it':
+    'update grants set conditions = \'[{"field":"/ref","oneOf":["x"]}]\'',
+  'a grant that was revoked is not used': ({ ledger }) => {
+    for (const one of ledger.revoked.splice(0)) ledger.revoked.push({ ...one, uses: one.uses + 1 });
+  },
   'nothing is left leased or running': "update threads set lease_owner = 'g1'",
 };
 
@@ -53,6 +59,8 @@ const GUEST_OF: Readonly<Partial<Record<CheckName, GuestName>>> = {
   'files hold what successful calls wrote': 'files',
   'a deleted agent says nothing more': 'deletion',
   'what a project spends stays within its limit': 'spend limit',
+  'a call runs without being asked for only if a grant covers it': 'grants',
+  'a grant that was revoked is not used': 'grants',
 };
 
 /** For each check: whether the world passed all checks before the promise was broken, and which ones noticed. */
@@ -78,18 +86,29 @@ function calmWorld(memory: MemoryDatabase, seed: number): Promise<EndedWorld> {
   return runWorld(memory, { seed, onlyFaults: new Set() });
 }
 
-/** A world in which there is something of everything. */
+/** A world in which the promises can be broken: those of its guest, or all others. */
 async function richSeed(memory: MemoryDatabase, guest: GuestName | undefined): Promise<number> {
   for (let seed = 1; ; seed++) {
     if (guest !== undefined && guestOf(seed) !== guest) continue;
-    const world = await calmWorld(memory, seed);
-    const { ledger, database } = world;
+    const { ledger, database } = await calmWorld(memory, seed);
     if ((await check({ db: database.db, ledger })).length > 0) throw new Error(`Seed ${seed} fails without any fault.`);
-    const isCharged = ledger.effects.some(({ toolName }) => toolName === 'charge');
-    const isPlanned = ledger.asked.some(({ by }) => by === 'plan');
-    const isFiled = guest !== 'files' || ledger.asked.some(({ what }) => what === 'file');
-    const isShown = ledger.asked.some(({ what }) => what === 'charge');
-    if (isFiled && isCharged && isPlanned && isShown && ledger.answered.length > 0 && ledger.turns.length > 0)
-      return seed;
+    if (isRich(ledger, guest)) return seed;
+  }
+}
+
+function isRich({ asked, effects, answered, turns, revoked }: Ledger, guest: GuestName | undefined): boolean {
+  switch (guest) {
+    case undefined: {
+      const isCharged = effects.some(({ toolName }) => toolName === 'charge');
+      const isPlanned = asked.some(({ by }) => by === 'plan');
+      const isShown = asked.some(({ what }) => what === 'charge');
+      return isCharged && isPlanned && isShown && answered.length > 0 && turns.length > 0;
+    }
+    case 'files':
+      return asked.some(({ what }) => what === 'file');
+    case 'grants':
+      return revoked.some(({ uses }) => uses > 0);
+    default:
+      return true;
   }
 }

@@ -217,7 +217,13 @@ class SimWorld {
     });
     return {
       ...surroundings,
-      ...{ agents, people, spaces, isGuestAnswered: guest?.isAnswered ?? true },
+      ...{
+        agents,
+        people,
+        spaces,
+        isGuestAnswered: guest?.isAnswered ?? true,
+        isGuestGranted: guest?.isGranted ?? false,
+      },
       pickGateway: (place) => this.#pickGateway(place),
       waitingCalls: () => this.#rows<WaitingRow>(WAITING),
       begin: () => void this.#busyClients++,
@@ -252,7 +258,7 @@ class SimWorld {
   }
 }
 
-const WAITING = `select id, run_id as "runId", wait_kind as kind from calls where wait_status = 'pending' order by id`;
+const WAITING = `select id, run_id as "runId", wait_kind as kind, agent_id as "agentId", input from calls where wait_status = 'pending' order by id`;
 const STREAMS = 'select id, next_seq from streams';
 /** What is still to be done. Events of a project that has spent its money wait for the next day. */
 const OPEN = `select id from inbox_events where status in ('pending', 'claimed') and coalesce(error, '') not like '%"reason":"budget"%'

@@ -18,6 +18,7 @@ const KINDS: Readonly<Record<FaultKind, true>> = {
   'lose-wake': true,
   disconnect: true,
   repeat: true,
+  'read-slowly': true,
   'model-slow': true,
   'model-fails': true,
   'model-breaks-off': true,
@@ -28,7 +29,7 @@ const KINDS: Readonly<Record<FaultKind, true>> = {
 
 const CONTENTS = [
   ...['spaces', 'approvals', 'answers', 'plans', 'conversations', 'machines', 'sub-agents', 'sessions', 'files'],
-  ...['compaction', 'deletion', 'projects', 'spend limits'],
+  ...['compaction', 'deletion', 'projects', 'spend limits', 'grants'],
 ];
 
 test('[Z2] [Z3] [Z4] [Z6] the fixed worlds keep every promise, have all that an agent can have, and faults of every kind', async () => {
