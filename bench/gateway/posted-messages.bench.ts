@@ -217,7 +217,8 @@ async function ratesOf(
     .where('thread_id', '!=', idle)
     .executeTakeFirstOrThrow();
   const messages = AGENTS * MESSAGES_EACH;
-  if (count !== messages) throw new Error(`${count} runs were completed, not ${messages}. ${await statusesOf(filling)}`);
+  if (count !== messages)
+    throw new Error(`${count} runs were completed, not ${messages}. ${await statusesOf(filling)}`);
   await filling.close();
   return {
     perSecond: (messages * 1_000) / ((to ?? Number.NaN) - startedAt),
@@ -225,17 +226,18 @@ async function ratesOf(
   };
 }
 
-/** For an error: how many runs have which status and error, and how often the tool was called. */
+/** For an error: how many runs ended how, how many of them were taken over, and what became of the calls. */
 async function statusesOf({ store }: Filling): Promise<string> {
   const runs = await store.db
     .selectFrom('runs')
-    .select(({ fn }) => ['status', 'error', fn.countAll<number>().as('count')])
-    .groupBy(['status', 'error'])
+    .select(({ fn }) => ['status', 'stop', 'attempt', fn.count<number>('takeovers').as('takenOver')])
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .groupBy(['status', 'stop', 'attempt'])
     .execute();
   const calls = await store.db
     .selectFrom('calls')
-    .select(({ fn }) => ['status', fn.countAll<number>().as('count')])
-    .groupBy('status')
+    .select(({ fn }) => ['status', 'outcome_status', fn.countAll<number>().as('count')])
+    .groupBy(['status', 'outcome_status'])
     .execute();
   return JSON.stringify({ runs, calls });
 }

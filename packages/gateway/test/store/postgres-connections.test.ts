@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { createMigrationPool } from '../../src/ports/store/postgres/postgres-pool.ts';
 import { openPostgresStore } from '../../src/ports/store/postgres/postgres-store.ts';
 import type { GroupOptions, Tx } from '../../src/ports/store/store.ts';
+import { StoreUnavailable } from '../../src/ports/store/store-error.ts';
 import { holdLock } from '../support/held-lock.ts';
 import { insertSetting } from '../support/settings.ts';
 import { onPostgres } from '../support/stores.ts';
@@ -62,5 +63,34 @@ test('a start that finds the tables up to date waits for nobody who migrates', a
   await store.ping();
   await store.close();
   await lock.release();
+  await database.remove();
+});
+
+test('a transaction that is urgent gets the next connection before others that waited longer', async () => {
+  const database = await onPostgres.create();
+  const store = await openPostgresStore({ url: database.location, connections: 1 });
+  const [began, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const order: string[] = [];
+  const first = store.transaction(async () => {
+    began.resolve();
+    await mayEnd.promise;
+  });
+  await began.promise;
+  const others = [
+    store.transaction(async () => void order.push('first come')),
+    store.transaction(async () => void order.push('urgent'), { isUrgent: true }),
+  ];
+  mayEnd.resolve();
+  await Promise.all([first, ...others]);
+  expect(order).toEqual(['urgent', 'first come']);
+  await store.close();
+  await database.remove();
+});
+
+test('what is asked of a store that was closed is refused as unavailable', async () => {
+  const database = await onPostgres.create();
+  const store = await openPostgresStore({ url: database.location });
+  await store.close();
+  await expect(store.transaction(async (tx) => tx.now())).rejects.toThrow(StoreUnavailable);
   await database.remove();
 });

@@ -13,6 +13,7 @@ import {
 import type { Pool, PoolClient } from 'pg';
 import { nameOfStatement } from '../compiled-once.ts';
 import { assertOutsideTransaction } from '../run-transaction.ts';
+import { ConnectionQueue } from './connection-queue.ts';
 import {
   type Answer,
   Batch,
@@ -148,6 +149,7 @@ function assertIsPrimary(rows: readonly object[]): void {
 /** Lends the connections of a pool to Kysely and to transactions. */
 export class BatchingDriver implements Driver {
   readonly #pool: Pool;
+  readonly #queue: ConnectionQueue;
   readonly #prepared = new WeakMap<PoolClient, Prepared>();
   readonly #broken = new WeakSet<DatabaseConnection>();
   readonly #pooled: PooledBegin | undefined;
@@ -155,6 +157,7 @@ export class BatchingDriver implements Driver {
   /** With `pooled`, transactions share the pool's connections with those of other clients, and bring these settings along. */
   constructor(pool: Pool, pooled?: SessionSettings) {
     this.#pool = pool;
+    this.#queue = new ConnectionQueue({ connections: pool.options.max, silenceMs: SILENCE_MS });
     this.#pooled = pooled && {
       settings: setForTransaction(pooled),
       readOnly: setForTransaction({ transaction_read_only: 'on', ...pooled }),
@@ -163,9 +166,14 @@ export class BatchingDriver implements Driver {
 
   async init(): Promise<void> {}
 
-  async acquireConnection(): Promise<BatchingConnection> {
+  /** A caller waits for a single statement, so it is urgent. */
+  async acquireConnection(
+    { isUrgent }: { readonly isUrgent: boolean } = { isUrgent: true },
+  ): Promise<BatchingConnection> {
     assertOutsideTransaction();
+    await this.#queue.turn({ isUrgent });
     const client = await this.#pool.connect().catch((error: unknown) => {
+      this.#queue.pass();
       throw toStoreError(error);
     });
     const prepared = this.#prepared.get(client) ?? new Map();
@@ -194,12 +202,16 @@ export class BatchingDriver implements Driver {
 
   async releaseConnection(connection: BatchingConnection): Promise<void> {
     connection.client.release(this.#broken.has(connection));
+    this.#queue.pass();
   }
 
   async destroy(): Promise<void> {
     await this.#pool.end();
   }
 }
+
+/** After this, callers retry, and nothing is lost. */
+const SILENCE_MS = 10_000;
 
 /** Outside of transactions a connection is read-only: see postgres-pool.ts and postgres-session.ts. */
 const BEGIN: BatchStatement = { name: 'lastcall_begin', text: 'begin read write', values: [] };

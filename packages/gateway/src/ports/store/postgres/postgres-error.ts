@@ -3,11 +3,11 @@ import { StoreUnavailable } from '../store-error.ts';
 /**
  * Error codes of a lost connection: classes 08 (connection), 53 (resources) and 57 (operator intervention, e.g. a
  * restart); transactions that the server ended because they were idle or too long (25P03, 25P04); errors of the socket;
- * and statements that could not be sent.
+ * and statements that could not be sent, or came after the store was closed.
  */
 const GONE: RegExp = /^(08|53|57)|^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|25P0[34]|unsent)/;
 const GONE_MESSAGE: RegExp =
-  /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|not queryable/i;
+  /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|not queryable|pool after calling end/i;
 
 /** Converts connection errors to StoreUnavailable. Other errors are returned unchanged. */
 export function toStoreError(error: unknown): unknown {

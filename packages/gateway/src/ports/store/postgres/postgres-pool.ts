@@ -31,7 +31,7 @@ function openPool(url: string, connections: number, more: PoolConfig): Pool {
   const pool = new Pool({
     connectionString: url,
     max: connections,
-    // This is also the wait for a free connection. After it, callers retry, and nothing is lost.
+    // Callers wait for a free connection before they ask the pool: see connection-queue.ts. This is the time to open one.
     connectionTimeoutMillis: 10_000,
     types: { getTypeParser: (typeId: number) => parserOf(typeId) },
     ...more,

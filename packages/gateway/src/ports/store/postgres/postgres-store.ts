@@ -47,7 +47,7 @@ export async function openPostgresStore(
     now: () => clock.now(),
     abortsOnError: true,
     parts,
-    open: () => begin(driver, on),
+    open: (options) => begin(driver, on, options),
   };
   const { driver: groupDriver } = openDriver({ url, directUrl, connections: forGroups }, GROUP_SETTINGS);
   const groups = new PostgresGroups(groupDriver, { db, on: kyselyOn(db, { dialect, driver: groupDriver }) });
@@ -126,8 +126,9 @@ const BUSY_AT = 5;
 async function begin(
   driver: BatchingDriver,
   on: (connection: DatabaseConnection) => Kysely<Tables>,
+  options: { readonly isUrgent: boolean },
 ): Promise<BegunTransaction> {
-  const connection = await driver.acquireConnection();
+  const connection = await driver.acquireConnection(options);
   // BEGIN is sent with the first statements. If it fails, they are skipped.
   const begun = driver.beginTransaction(connection);
   return {

@@ -1,0 +1,65 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { ConnectionQueue } from '../../src/ports/store/postgres/connection-queue.ts';
+import { StoreUnavailable } from '../../src/ports/store/store-error.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const settled = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0);
+
+test('1: no more callers than connections use one at a time', async () => {
+  const queue = new ConnectionQueue({ connections: 2, silenceMs: 10_000 });
+  let using = 0;
+  for (let caller = 0; caller < 5; caller++) void queue.turn({ isUrgent: true }).then(() => using++);
+  await settled();
+  expect(using).toBe(2);
+  queue.pass();
+  await settled();
+  expect(using).toBe(3);
+});
+
+test('1: a connection that came back while none waited is lent again', async () => {
+  const queue = new ConnectionQueue({ connections: 1, silenceMs: 10_000 });
+  for (let round = 0; round < 3; round++) {
+    await queue.turn({ isUrgent: false });
+    queue.pass();
+  }
+});
+
+test('2: urgent callers go first, and the others do not starve', async () => {
+  const queue = new ConnectionQueue({ connections: 1, silenceMs: 10_000 });
+  await queue.turn({ isUrgent: true });
+  const order: string[] = [];
+  void queue.turn({ isUrgent: false }).then(() => order.push('other'));
+  for (let caller = 0; caller < 20; caller++) void queue.turn({ isUrgent: true }).then(() => order.push('urgent'));
+  for (let turn = 0; turn < 21; turn++) {
+    queue.pass();
+    await settled();
+  }
+  expect(order).toHaveLength(21);
+  expect(order[0]).toBe('urgent');
+  expect(order.indexOf('other')).toBeLessThan(10);
+});
+
+test('3: waiting does not fail, however long it takes, while connections come back', async () => {
+  const queue = new ConnectionQueue({ connections: 1, silenceMs: 10_000 });
+  await queue.turn({ isUrgent: true });
+  const waiting = Array.from({ length: 10 }, () => queue.turn({ isUrgent: true }));
+  for (const turn of waiting) {
+    await vi.advanceTimersByTimeAsync(9_000);
+    queue.pass();
+    await turn;
+  }
+});
+
+test('3: all that wait are told that the database does not answer if no connection came back for the time', async () => {
+  const queue = new ConnectionQueue({ connections: 1, silenceMs: 10_000 });
+  await queue.turn({ isUrgent: true });
+  const waiting = [queue.turn({ isUrgent: true }), queue.turn({ isUrgent: false })];
+  const refused = Promise.all(waiting.map((turn) => expect(turn).rejects.toThrow(StoreUnavailable)));
+  await vi.advanceTimersByTimeAsync(10_000);
+  await refused;
+  // The connection that comes back later is for the next caller.
+  queue.pass();
+  await queue.turn({ isUrgent: true });
+});
