@@ -16,6 +16,7 @@ const WORDS: Readonly<Record<FaultKind, string>> = {
   'lose-wake': 'a wake is lost',
   disconnect: 'the client is cut off before it gets the answer',
   repeat: 'the client sends its request again',
+  'read-slowly': 'the client reads slowly',
   'model-slow': 'the model is slow',
   'model-fails': 'the model fails',
   'model-breaks-off': 'the model breaks off',

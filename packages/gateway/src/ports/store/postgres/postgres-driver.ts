@@ -167,9 +167,7 @@ export class BatchingDriver implements Driver {
   async init(): Promise<void> {}
 
   /** A caller waits for a single statement, so it is urgent. */
-  async acquireConnection(
-    { isUrgent }: { readonly isUrgent: boolean } = { isUrgent: true },
-  ): Promise<BatchingConnection> {
+  async acquireConnection({ isUrgent = true }: { readonly isUrgent?: boolean } = {}): Promise<BatchingConnection> {
     assertOutsideTransaction();
     await this.#queue.turn({ isUrgent });
     const client = await this.#pool.connect().catch((error: unknown) => {
