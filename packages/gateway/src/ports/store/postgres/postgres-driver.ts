@@ -166,8 +166,12 @@ export class BatchingDriver implements Driver {
 
   async init(): Promise<void> {}
 
-  /** A caller waits for a single statement, so it is urgent. */
-  async acquireConnection({ isUrgent = true }: { readonly isUrgent?: boolean } = {}): Promise<BatchingConnection> {
+  /** A caller waits for a single statement, and all members for their group. */
+  acquireConnection(): Promise<BatchingConnection> {
+    return this.lend({ isUrgent: true });
+  }
+
+  async lend({ isUrgent }: { readonly isUrgent: boolean }): Promise<BatchingConnection> {
     assertOutsideTransaction();
     await this.#queue.turn({ isUrgent });
     const client = await this.#pool.connect().catch((error: unknown) => {

@@ -128,7 +128,7 @@ async function begin(
   on: (connection: DatabaseConnection) => Kysely<Tables>,
   options: { readonly isUrgent: boolean },
 ): Promise<BegunTransaction> {
-  const connection = await driver.acquireConnection(options);
+  const connection = await driver.lend(options);
   // BEGIN is sent with the first statements. If it fails, they are skipped.
   const begun = driver.beginTransaction(connection);
   return {
