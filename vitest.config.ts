@@ -5,7 +5,10 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { bundleAll } from './scripts/bundle.js';
 
 // Processes that tests start run the packages as they are published, and so do the global set-ups below: bundle them first.
-await bundleAll();
+// Vitest loads this file once for each project that extends it, all in one process: once is enough.
+const shared = globalThis as { lastcallBundles?: Promise<void> };
+shared.lastcallBundles ??= bundleAll();
+await shared.lastcallBundles;
 
 /**
  * What tests draw by chance comes from this seed. It is another one each day, so that tests look further, and the same all day, so that
@@ -68,11 +71,12 @@ export default defineConfig({
         ...fromSource,
         test: { name: 'hostile', include: ['packages/gateway/test/hostile/*.test.ts'], isolate: true },
       },
+      // Of the packages, its worker loads the bundles; its own sources are in the tests that name them, and in no other.
       {
         extends: true,
-        ...fromSource,
         test: {
           name: 'cli',
+          ...bundled,
           include: ['packages/cli/test/**/*.test.ts'],
           globalSetup: ['packages/cli/test/support/global-setup.ts'],
         },
