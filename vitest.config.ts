@@ -19,7 +19,10 @@ const SEED = process.env.SEED ?? String(Math.floor(Date.now() / 86_400_000));
 const conditions = ['@lastcall/source'];
 /** For projects that test packages: these run from source, the same files that `npm start` runs, with no build in between. */
 const fromSource = { resolve: { conditions }, ssr: { resolve: { conditions } } };
-/** For projects that only use a gateway: a worker loads one bundle of it instead of a thousand files, which Vite would have to transform. */
+/**
+ * For projects that only use a gateway: a worker loads one bundle of it instead of a thousand files, which Vite would have to transform.
+ * What such a project tests itself, it imports by path, from source.
+ */
 const bundled = { server: { deps: { external: [/\/packages\/\w+\/dist\//] } } };
 
 /** Those whose files take long come first; core comes last, whose many short files leave no core of the machine idle at the end. */
@@ -71,7 +74,6 @@ export default defineConfig({
         ...fromSource,
         test: { name: 'hostile', include: ['packages/gateway/test/hostile/*.test.ts'], isolate: true },
       },
-      // Of the packages, its worker loads the bundles; its own sources are in the tests that name them, and in no other.
       {
         extends: true,
         test: {
@@ -81,7 +83,7 @@ export default defineConfig({
           globalSetup: ['packages/cli/test/support/global-setup.ts'],
         },
       },
-      { extends: true, ...fromSource, test: { name: 'client', include: ['packages/client/test/**/*.test.ts'] } },
+      { extends: true, test: { name: 'client', ...bundled, include: ['packages/client/test/**/*.test.ts'] } },
       {
         extends: true,
         test: {
