@@ -5,7 +5,10 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { bundleAll } from './scripts/bundle.js';
 
 // Processes that tests start run the packages as they are published, and so do the global set-ups below: bundle them first.
-await bundleAll();
+// Vitest loads this file once for each project that extends it, all in one process: once is enough.
+const shared = globalThis as { lastcallBundles?: Promise<void> };
+shared.lastcallBundles ??= bundleAll();
+await shared.lastcallBundles;
 
 /**
  * What tests draw by chance comes from this seed. It is another one each day, so that tests look further, and the same all day, so that
@@ -16,15 +19,22 @@ const SEED = process.env.SEED ?? String(Math.floor(Date.now() / 86_400_000));
 const conditions = ['@lastcall/source'];
 /** For projects that test packages: these run from source, the same files that `npm start` runs, with no build in between. */
 const fromSource = { resolve: { conditions }, ssr: { resolve: { conditions } } };
-/** For projects that only use a gateway: a worker loads one bundle of it instead of a thousand files, which Vite would have to transform. */
+/**
+ * For projects that only use a gateway: a worker loads one bundle of it instead of a thousand files, which Vite would have to transform.
+ * What such a project tests itself, it imports by path, from source.
+ */
 const bundled = { server: { deps: { external: [/\/packages\/\w+\/dist\//] } } };
 
 /** Those whose files take long come first; core comes last, whose many short files leave no core of the machine idle at the end. */
 const ORDER = ['cli', 'examples', 'studio', 'gateway', 'hostile', 'client', 'machines', 'core'];
 
+/** The first of their projects: most of their time they wait for processes, and a run must not wait for them at its end. */
+const WAITING = /\/(install|docs|killed|streams)\.test\.ts$/;
+
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = ({ project }: TestSpecification): number => ORDER.indexOf(project.name);
+    const place = ({ project, moduleId }: TestSpecification): number =>
+      ORDER.indexOf(project.name) + (WAITING.test(moduleId) ? 0 : 0.5);
     return (await super.sort(files)).sort((one, other) => place(one) - place(other));
   }
 }
@@ -70,14 +80,14 @@ export default defineConfig({
       },
       {
         extends: true,
-        ...fromSource,
         test: {
           name: 'cli',
+          ...bundled,
           include: ['packages/cli/test/**/*.test.ts'],
           globalSetup: ['packages/cli/test/support/global-setup.ts'],
         },
       },
-      { extends: true, ...fromSource, test: { name: 'client', include: ['packages/client/test/**/*.test.ts'] } },
+      { extends: true, test: { name: 'client', ...bundled, include: ['packages/client/test/**/*.test.ts'] } },
       {
         extends: true,
         test: {

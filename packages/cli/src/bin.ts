@@ -14,6 +14,9 @@ if (major < 22 || (major === 22 && minor < 19)) {
   process.removeAllListeners('warning').on('warning', (warning) => {
     if (warning.name !== 'ExperimentalWarning') printWarning?.(warning);
   });
+  // The next start loads what this one compiled, which saves a gateway an eighth of its time.
+  const { enableCompileCache } = await import('node:module');
+  enableCompileCache();
   const { main } = await import('./main.ts');
   process.exitCode = await main(process.argv.slice(2));
 }

@@ -5,6 +5,7 @@ import { createClient } from '@lastcall/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DemoSpace, KEY } from './support/demo-space.ts';
 import { type Folder, makeFolder } from './support/folder.ts';
+import { inProcess } from './support/in-process.ts';
 import { type Ended, lastcall, Program } from './support/program.ts';
 
 const env = { PORT: '0', LASTCALL_SECRET_KEY: KEY };
@@ -26,7 +27,11 @@ afterAll(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
-const ask = (args: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<Ended> =>
+type Variables = Readonly<Record<string, string>>;
+
+const ask = (args: readonly string[], more: Variables = {}): ReturnType<typeof inProcess> =>
+  inProcess([...args, '--url', url], { folder: folder.path, env: { ...env, ...more } });
+const askAsProcess = (args: readonly string[], more: Variables = {}): Promise<Ended> =>
   lastcall([...args, '--url', url], { folder: folder.path, env: { ...env, ...more } });
 
 test('[S12] a command exits with 3 and what to do if no gateway answers, or if the key is missing, wrong or too weak', async () => {
@@ -35,22 +40,22 @@ test('[S12] a command exits with 3 and what to do if no gateway answers, or if t
     code: 3,
     err: 'No gateway answers at http://127.0.0.1:1. Start one with "lastcall start", or name its address with --url.\n',
   });
-  expect(await ask(['keys', 'list'], { LASTCALL_SECRET_KEY: '' })).toMatchObject({
+  expect(await askAsProcess(['keys', 'list'], { LASTCALL_SECRET_KEY: '' })).toMatchObject({
     code: 3,
     err: expect.stringMatching(/needs a key: set LASTCALL_SECRET_KEY/),
   });
-  expect(await ask(['keys', 'list'], { LASTCALL_SECRET_KEY: 'another-key-altogether' })).toMatchObject({
+  expect(await askAsProcess(['keys', 'list'], { LASTCALL_SECRET_KEY: 'another-key-altogether' })).toMatchObject({
     code: 3,
     err: expect.stringMatching(/does not know the key/),
   });
   const weak = (await ask(['keys', 'create', 'weak', '--scope', 'read'])).out.trim();
-  expect(await ask(['keys', 'list'], { LASTCALL_SECRET_KEY: weak })).toMatchObject({
+  expect(await askAsProcess(['keys', 'list'], { LASTCALL_SECRET_KEY: weak })).toMatchObject({
     code: 3,
     err: expect.stringMatching(/scope admin/),
   });
 });
 test('[S12] keys are created, listed and revoked, and a created one works until then', async () => {
-  const { code, out, err } = await ask(['keys', 'create', 'ci', '--scope', 'admin']);
+  const { code, out, err } = await askAsProcess(['keys', 'create', 'ci', '--scope', 'admin']);
   expect({ code, err }).toEqual({ code: 0, err: 'Shown this once:\n' });
   const key = out.trim();
   const listed = await ask(['keys', 'list', '--json'], { LASTCALL_SECRET_KEY: key });
@@ -76,10 +81,11 @@ test('[O8] targets are listed and tested, and what has failed is listed and sent
   const ownEnv = { ...env, NOTIFY_SECRET: 'a-secret-of-the-test' };
   await using other = Program.lastcall(['start'], { folder: own.path, env: ownEnv });
   const at = await other.listens();
-  const say = (...args: string[]) => lastcall([...args, '--url', at], { folder: own.path, env: ownEnv });
+  const say = (...args: string[]) => inProcess([...args, '--url', at], { folder: own.path, env: ownEnv });
   expect((await say('notify', 'targets')).out).toMatch(/^ops +webhook +default +call\.waiting, /m);
   expect((await say('notify', 'list')).out).toBe('There are no notifications.\n');
-  expect(await say('notify', 'test', 'ops')).toMatchObject({ code: 0, out: 'The test was sent to ops.\n' });
+  const tested = await lastcall(['notify', 'test', 'ops', '--url', at], { folder: own.path, env: ownEnv });
+  expect(tested).toMatchObject({ code: 0, out: 'The test was sent to ops.\n' });
   isUp = false;
   expect(await say('notify', 'test', 'ops')).toMatchObject({
     code: 1,
@@ -101,7 +107,7 @@ test('[O1] projects are created, listed, changed and deleted, and commands act i
     code: 0,
     out: 'Created the project acme.\n',
   });
-  expect((await ask(['projects', 'list'])).out).toMatch(/^acme +Acme +1000 tokens a day$/m);
+  expect((await askAsProcess(['projects', 'list'])).out).toMatch(/^acme +Acme +1000 tokens a day$/m);
   expect(await ask(['projects', 'update', 'acme', '--no-limits'])).toMatchObject({ code: 0 });
   const limits = ['--project', 'acme', '--path', 'GET /api/projects', '--rate', '100/60', '--expires', '2099-01-31'];
   const key = (await ask(['keys', 'create', 'theirs', '--scope', 'admin', ...limits])).out.trim();
@@ -129,7 +135,7 @@ test('[S12] tools test calls the tool once, prints how the call ended, and exits
     code: 1,
     out: expect.stringMatching(/^error invalid_input [\d.]+ m?s Invalid arguments/),
   });
-  const waits = await ask(['tools', 'test', 'confirm_booking', '{"question":"Really?"}']);
+  const waits = await askAsProcess(['tools', 'test', 'confirm_booking', '{"question":"Really?"}']);
   expect(waits).toMatchObject({
     code: 11,
     out: expect.stringMatching(
@@ -144,7 +150,7 @@ test('[S12] tools test calls the tool once, prints how the call ended, and exits
 test('[S12] replay prints what came, the steps with their calls and outcomes, and why the run stopped', async () => {
   await space.say('What is the weather in Tokyo?');
   const [run] = await space.ended(1);
-  const { code, out } = await ask(['replay', run.id]);
+  const { code, out } = await askAsProcess(['replay', run.id]);
   expect(code).toBe(0);
   expect(out).toMatch(new RegExp(`^run ${run.id}  number 1  completed: send_message gave the response  `));
   expect(out).toMatch(/^ {2}came {6}Ada: What is the weather in Tokyo\?$/m);
@@ -165,7 +171,7 @@ test('[S12] open prints an address that signs in with what the key may do, for a
   expect((await ask(['open', '/runs?status=failed'])).out).toMatch(
     /^http:\/\/\S+\/runs\?status=failed#in=[\w-]{43}\n$/,
   );
-  const { url: link } = JSON.parse((await ask(['open', '--json'])).out);
+  const { url: link } = JSON.parse((await askAsProcess(['open', '--json'])).out);
   expect(await signIn(link)).toMatchObject({ scopes: ['admin'], entity: { displayName: 'Ada' } });
   const key = (await ask(['keys', 'create', 'writer', '--scope', 'write'])).out.trim();
   const written = await ask(['open'], { LASTCALL_SECRET_KEY: key });
@@ -194,7 +200,7 @@ async function signIn(link: string): Promise<unknown> {
 }
 
 test('[S12] doctor says that all is well with a folder and its gateway', async () => {
-  const { code, out } = await ask(['doctor']);
+  const { code, out } = await askAsProcess(['doctor']);
   expect(out).toBe(
     `ok    node ${process.versions.node}\nwarn  no lastcall.config.ts here, so the demo runs: lastcall init\nok    store SQLite in .lastcall, in use by a gateway\nok    model rehearsal (no key found)\nok    gateway answers at ${url}\nok    no dead events\n`,
   );
@@ -206,7 +212,7 @@ test('[O11] audit prints who changed what, and everything as JSON lines', async 
   const { code, out } = await ask(['audit', '--action', 'post_keys']);
   expect(code).toBe(0);
   expect(out).toMatch(/^\S+Z +default +LASTCALL_SECRET_KEY +post_keys +key \S+ +127\.0\.0\.1$/m);
-  const lines = (await ask(['audit', '--from', '2020-01-01', '--jsonl'])).out.trimEnd().split('\n');
+  const lines = (await askAsProcess(['audit', '--from', '2020-01-01', '--jsonl'])).out.trimEnd().split('\n');
   expect(lines.map((line) => JSON.parse(line).action)).toContain('post_keys');
   expect(JSON.parse((await ask(['audit', '--to', '2020-01-01', '--json'])).out)).toEqual([]);
   expect(await ask(['audit', '--from', 'soon'])).toMatchObject({ code: 2 });
@@ -216,10 +222,14 @@ test('[O5] export prints the data of a person as JSON lines', async () => {
   const headers = { authorization: `Bearer ${KEY}` };
   const people = await (await fetch(`${url}/api/entities?kind=human`, { headers })).json();
   const [{ id }] = (people as { items: { id: string }[] }).items as [{ id: string }];
-  const { code, out } = await ask(['export', id]);
+  const { code, out } = await askAsProcess(['export', id]);
   expect(code).toBe(0);
   expect(JSON.parse(out.split('\n', 1)[0] ?? '')).toMatchObject({ type: 'entity', id });
-  expect(await ask(['export', 'nothing'])).toMatchObject({ code: 1, out: '', err: expect.stringContaining('nothing') });
+  expect(await askAsProcess(['export', 'nothing'])).toMatchObject({
+    code: 1,
+    out: '',
+    err: expect.stringContaining('nothing'),
+  });
   expect(await ask(['export', id], { LASTCALL_SECRET_KEY: '' })).toMatchObject({ code: 3 });
 });
 
@@ -229,9 +239,9 @@ test('[O3] erase asks before it deletes, and shows the progress until the texts 
   const exported: string[] = [];
   for await (const line of client.entities.export(id)) exported.push(line.type);
   expect(exported).toEqual(['entity']);
-  expect(await ask(['erase', 'person', id])).toMatchObject({ code: 2, err: expect.stringContaining('--yes') });
+  expect(await askAsProcess(['erase', 'person', id])).toMatchObject({ code: 2, err: expect.stringContaining('--yes') });
   expect((await client.entities.get(id)).displayName).toBe('Petronella Quackenbush');
-  expect(await ask(['erase', 'person', id, '--yes'])).toMatchObject({
+  expect(await askAsProcess(['erase', 'person', id, '--yes'])).toMatchObject({
     code: 0,
     out: expect.stringMatching(/^Erased\. Texts were replaced in \d+ rows\.\n$/),
   });
@@ -251,7 +261,7 @@ test('[K13] usage prints what models were asked, and refuses what it cannot add 
     headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
     body: JSON.stringify({ agent: 'Concierge', message: 'Hello.' }),
   });
-  const { code, out } = await ask(['usage', '--by', 'agent,model,kind']);
+  const { code, out } = await askAsProcess(['usage', '--by', 'agent,model,kind']);
   expect(code).toBe(0);
   expect(out).toMatch(/Concierge +rehearsal +turn +\d+ requests? +[\d,]+ in +0 cached +[\d,]+ out +0 USD/);
   const { items } = JSON.parse((await ask(['usage', '--by', 'kind', '--json'])).out);
@@ -277,7 +287,7 @@ test('[O9] grants are listed with their conditions, and revoked', async () => {
     approve: true,
     grant: { for: 'always', conditions: [{ field: '/amount', atMost: 200 }] },
   });
-  const { out } = await ask(['grants', 'list', '--tool', call.toolName]);
+  const { out } = await askAsProcess(['grants', 'list', '--tool', call.toolName]);
   expect(out).toMatch(
     new RegExp(`^${grantId} +${call.toolName} +\\S+ +always +/amount \\{"atMost":200\\} +0 uses$`, 'm'),
   );
@@ -295,7 +305,7 @@ test('[E1] fork continues a run from a step, prints the response alone, and the 
   const ran = await ask(['run', 'Analyst', 'What can you do?', '--json']);
   const { run_id: runId } = JSON.parse(ran.out);
   const before = (await ask(['replay', runId])).out;
-  const forked = await ask(['fork', runId, '--at', '1', '--with-message', 'Be brief.', '--json']);
+  const forked = await askAsProcess(['fork', runId, '--at', '1', '--with-message', 'Be brief.', '--json']);
   expect(forked.err).toContain('Forked at step 1, as run ');
   const { runId: forkId, run } = JSON.parse(forked.out);
   expect(run).toMatchObject({ id: forkId, fork: { runId, atStep: 1, changes: { message: 'Be brief.' } } });

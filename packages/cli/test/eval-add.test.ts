@@ -1,8 +1,9 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { KEY } from './support/demo-space.ts';
+import { DemoSpace, KEY } from './support/demo-space.ts';
 import { type Folder, linkPackages, makeFolder } from './support/folder.ts';
+import { inProcess } from './support/in-process.ts';
 import { type Ended, lastcall, Program } from './support/program.ts';
 
 const env = { PORT: '0', LASTCALL_SECRET_KEY: KEY };
@@ -85,12 +86,20 @@ afterAll(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
+/** In a process of its own: it loads files, which a process does once. */
 const run = (...args: readonly string[]): Promise<Ended> =>
   lastcall([...args, '--url', url], { folder: folder.path, env });
+const add = (...args: readonly string[]): ReturnType<typeof inProcess> =>
+  inProcess(['eval', 'add', ...args, '--url', url], { folder: folder.path, env });
+
+/** Gives the clerk a task, and resolves with the id of the run. */
+async function pay(message: string): Promise<string> {
+  const { run_id: runId } = await new DemoSpace(url).ask('/chat', { agent: 'Clerk', message });
+  return runId;
+}
 
 test('[E6] [E8] a run becomes a case, and drafts are tried on it with its recorded outcomes: nothing is paid again', async () => {
-  const task = await run('run', 'Clerk', 'Pay the invoice.', '--json');
-  const { run_id: runId } = JSON.parse(task.out);
+  const runId = await pay('Pay the invoice.');
   const paid = () => readFile(join(folder.path, 'paid.log'), 'utf8');
   expect(await paid()).toBe('120 ');
 
@@ -113,14 +122,13 @@ test('[E6] [E8] a run becomes a case, and drafts are tried on it with its record
 });
 
 test('[E6] [E7] [E8] cases and results are in the gateway, and a draft is tried on the last tasks: nothing is paid again', async () => {
-  const ask = async (words: string) => JSON.parse((await run('run', 'Clerk', words, '--json')).out).run_id as string;
-  const [first, second] = [await ask('Pay Ada.'), await ask('Pay Ben.')];
+  const [first, second] = [await pay('Pay Ada.'), await pay('Pay Ben.')];
   const paid = () => readFile(join(folder.path, 'paid.log'), 'utf8');
   const before = await paid();
   const missing = await run('eval', 'stored.mjs');
   expect(missing.err).toContain('The gateway has no evaluation "Polite clerk".');
   for (const runId of [first, second]) {
-    const { out } = await run('eval', 'add', runId, '--evaluation', 'Polite clerk', '--expected', 'Dear');
+    const { out } = await add(runId, '--evaluation', 'Polite clerk', '--expected', 'Dear');
     expect(out).toMatch(/^Added "Pay (Ada|Ben)\." to the evaluation "Polite clerk"\.\n$/);
   }
   const sent = await run('eval', 'stored.mjs', '--send');
@@ -152,30 +160,30 @@ test('[E6] [E7] [E8] cases and results are in the gateway, and a draft is tried 
   const none = JSON.parse((await run('eval', 'Clerk', '--last', '1', '--instructions', 'none.md', '--json')).out);
   expect((await api(`/api/runs/${none.samples[0].runId}`)).fork.changes.instructions).toBe('');
   expect(await paid()).toBe(before);
-  expect((await run('eval', '--last', '2')).err).toContain('Name one agent');
+  const unnamed = await inProcess(['eval', '--last', '2', '--url', url], { folder: folder.path, env });
+  expect([unnamed.code, unnamed.err]).toEqual([2, expect.stringContaining('Name one agent')]);
 });
 
 test('a second case of the same words has another name, and a file that is no list is left alone', async () => {
-  const { run_id: runId } = JSON.parse((await run('run', 'Clerk', 'Pay the invoice.', '--json')).out);
-  await run('eval', 'add', runId, '--file', 'more.json');
-  await run('eval', 'add', runId, '--file', 'more.json', '--expected', 'Yes.');
+  const runId = await pay('Pay the invoice.');
+  await add(runId, '--file', 'more.json');
+  await add(runId, '--file', 'more.json', '--expected', 'Yes.');
   const cases = JSON.parse(await readFile(join(folder.path, 'more.json'), 'utf8'));
   expect(cases.map(({ name, expected }: Record<string, string>) => [name, expected])).toEqual([
     ['Pay the invoice.', 'Paid.'],
     ['Pay the invoice. (2)', 'Yes.'],
   ]);
   await writeFile(join(folder.path, 'wrong.json'), '{"a":1}');
-  const wrong = await run('eval', 'add', runId, '--file', 'wrong.json');
+  const wrong = await add(runId, '--file', 'wrong.json');
   expect([wrong.code, wrong.err]).toEqual([2, 'wrong.json is not a list of cases. Name another file with --file.\n']);
   expect(await readFile(join(folder.path, 'wrong.json'), 'utf8')).toBe('{"a":1}');
-  const missing = await run('eval', 'add', 'none');
+  const missing = await add('none');
   expect(missing.code).toBe(1);
 });
 
 test('[E5] [E7] if the gateway goes away, what was done is kept: no case counts as failed, and nothing that was not sent is lost', async () => {
-  const ask = async (words: string) => JSON.parse((await run('run', 'Clerk', words, '--json')).out).run_id as string;
   for (const words of ['Pay one.', 'Pay two.', 'Pay three.'])
-    await run('eval', 'add', await ask(words), '--evaluation', 'Away', '--expected', 'Paid');
+    await add(await pay(words), '--evaluation', 'Away', '--expected', 'Paid');
   const start = async (): Promise<void> => {
     await gateway[Symbol.asyncDispose]();
     gateway = Program.lastcall(['start'], { folder: folder.path, env });
@@ -216,7 +224,7 @@ test('[E5] [E7] if the gateway goes away, what was done is kept: no case counts 
   // What the gateway would refuse at the end is refused first, and so is a key that may only read.
   const long = await own('--label', 'x'.repeat(201));
   expect([long.code, long.err]).toEqual([2, '--label must have 1 to 200 characters.\n']);
-  const weak = (await run('keys', 'create', 'weak', '--scope', 'read')).out.trim();
+  const weak = (await new DemoSpace(url).ask('/api/keys', { name: 'weak', scopes: ['read'] })).key;
   const refused = await lastcall(['eval', 'away.mjs', '--send', '--url', url], {
     folder: folder.path,
     env: { ...env, LASTCALL_SECRET_KEY: weak },

@@ -17,12 +17,16 @@ const init = (folder: string, ...args: readonly string[]): Promise<Ended> => las
 
 /** Starts the gateway of the folder, and runs a test with Node, both as npm would with the packages installed. */
 async function runBoth(folder: string, testFile: string): Promise<void> {
-  await linkPackages(folder);
-  await using tests = new Program([process.execPath, '--test', testFile], { folder });
-  expect(await tests.ended).toMatchObject({ code: 0, out: expect.stringMatching(/pass 3\b/) });
+  await runTests(folder, testFile);
   await using gateway = Program.lastcall(['start', '--no-json'], { folder, env: { PORT: '0' } });
   await gateway.listens();
   expect(gateway.out).toMatch(/^lastcall\.config\.m?ts, .* 1 agent, 2 tools, 1 space$/m);
+}
+
+async function runTests(folder: string, testFile: string): Promise<void> {
+  await linkPackages(folder);
+  await using tests = new Program([process.execPath, '--test', testFile], { folder });
+  expect(await tests.ended).toMatchObject({ code: 0, out: expect.stringMatching(/pass 3\b/) });
 }
 
 /** As `npm init -y` and a person made it, with an indent of tabs, a list on one line and no newline at the end. */
@@ -135,7 +139,8 @@ Next:
     expect(now.endsWith('    }\r\n}\r\n')).toBe(true);
     expect(JSON.parse(now)).toMatchObject({ name: 'shop', scripts: { test: 'node --test "**/*.test.mts"' } });
     expect(readme).toContain('`lastcall.config.mts` has the agent, `tools.mts` its tools');
-    await runBoth(made.path, '**/*.test.mts');
+    // The test above starts such a gateway: Node reads a package without a type as CommonJS.
+    await runTests(made.path, '**/*.test.mts');
   });
 
   test('[S15] adds no sample beside a configuration that is there', async () => {

@@ -1,8 +1,8 @@
-import { createClient, everyItem, type Run, type RunEntry } from '@lastcall/client';
 import { scriptedModel } from '@lastcall/core/testing';
 import { startTestGateway, type TestGateway } from '@lastcall/gateway/testing';
 import { expect, test } from 'vitest';
 import { desk } from '../../gateway/test/machines/desk.ts';
+import { createClient, everyItem, type Run, type RunEntry } from '../src/index.ts';
 import { type TimelineRow, toTimeline } from '../src/timeline/index.ts';
 import { toSteps } from '../src/timeline/steps.ts';
 

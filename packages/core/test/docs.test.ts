@@ -41,7 +41,6 @@ const samples: readonly Sample[] = pages.flatMap((path) =>
 let directory: string;
 const run = promisify(execFile);
 const MOST_MS = 120_000;
-const CONDITIONS = '--conditions=@lastcall/source';
 
 beforeAll(() => {
   mkdirSync(join(root, 'dist'), { recursive: true });
@@ -206,11 +205,11 @@ describe('the documentation of errors', () => {
   });
 });
 
-/** All samples in one process, by their files. It ends by itself once the last one has nothing left to do. */
+/** All samples in one process, by their files, with the packages as they are published. It ends by itself once the last one has nothing left to do. */
 async function runSamples(): Promise<ReadonlyMap<string, SampleRun>> {
   const program = join(import.meta.dirname, 'run-samples.ts');
   const files = samples.map(({ file }) => join(directory, file));
-  const { stdout } = await run(process.execPath, [CONDITIONS, program, ...files], { timeout: MOST_MS });
+  const { stdout } = await run(process.execPath, [program, ...files], { timeout: MOST_MS });
   return new Map((JSON.parse(stdout) as SampleRun[]).map((one) => [basename(one.file), one]));
 }
 

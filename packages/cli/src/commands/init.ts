@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { createProject, ProjectRefused } from 'create-lastcall';
 import { CommandFailed } from '../exit-code.ts';
 import { createOutput } from '../terminal/output.ts';
 
@@ -17,6 +16,8 @@ export function addInit(program: Command): void {
 }
 
 async function init(folder: string, { json }: { json?: boolean }): Promise<void> {
+  // Imported only here, because the other commands do not need it.
+  const { createProject, ProjectRefused } = await import('create-lastcall');
   try {
     const project = await createProject(folder);
     createOutput({ json }).result(project, project.summary);

@@ -8,8 +8,6 @@ import { findAgent } from './find-agent.ts';
 import type { Runner } from './runner.ts';
 import { freeName } from './stored-cases.ts';
 
-export const MOST_TASKS = 50;
-
 /** What was different when a task was done again. */
 export interface TaskDifference {
   readonly case: string;

@@ -192,7 +192,8 @@ describe('installed in an empty folder', () => {
       out: expect.stringContaining('{"article":"lamp","euros":40}'),
     });
     const tsc = join(installed.folder, 'node_modules/.bin/tsc');
-    await expect(run(tsc, ['-p', folder], { cwd: folder })).resolves.toMatchObject({ stdout: '' });
+    // The types of the packages are checked above, with more options than these.
+    await expect(run(tsc, ['-p', folder, '--skipLibCheck'], { cwd: folder })).resolves.toMatchObject({ stdout: '' });
   });
 });
 

@@ -276,7 +276,7 @@ test('[T23, T27] no generated bad tool makes dispatch throw or leaves a write be
       });
       expect(next.outcome.status).toBe('ok');
     }),
-    { numRuns: 1_000 },
+    { numRuns: 500 },
   );
 });
 
@@ -330,6 +330,6 @@ test('[T17] no generated bad input makes dispatch throw or reaches execute unpar
       if (settlement.outcome.status === 'error') expect(seen).toEqual([]);
       else if (called !== 'json') expect(schema.strict().safeParse(seen[0]).success).toBe(true);
     }),
-    { numRuns: 1_500 },
+    { numRuns: 750 },
   );
 });

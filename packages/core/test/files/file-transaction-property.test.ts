@@ -31,7 +31,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 const steps = fc.array(step, { maxLength: 20 });
 const patient = { timeout: 30_000 };
-const runs = { numRuns: 50 };
+const runs = { numRuns: 30 };
 
 const subjects = [
   {

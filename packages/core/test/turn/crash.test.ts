@@ -508,6 +508,6 @@ test('[R49] no generated turn runs an effect twice, breaks its history or ends o
         });
       });
     }),
-    { numRuns: 40 },
+    { numRuns: 25 },
   );
 });

@@ -1,7 +1,7 @@
 import { tool } from '@lastcall/core';
+import { defineAgent } from '@lastcall/gateway';
 import { cede, charter, node, spawn, suspend, to } from '@lastcall/machines';
 import { z } from 'zod';
-import { defineAgent } from '../../src/index.ts';
 
 /** What the tools of the desk did in the world. */
 export const world: string[] = [];

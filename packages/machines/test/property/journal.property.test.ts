@@ -175,6 +175,6 @@ test('[A16] whatever happens and whenever the process is killed, the records res
         await life.check();
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 35 },
   );
 });
