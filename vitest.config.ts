@@ -4,8 +4,11 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { bundleAll } from './scripts/bundle.js';
 
+/** This file is loaded anew for each project: only what is global is the same for all of them. */
+const shared = globalThis as { lastcallBundles?: Promise<void> };
 // Processes that tests start run the packages as they are published, and so do the global set-ups below: bundle them first.
-await bundleAll();
+shared.lastcallBundles ??= bundleAll();
+await shared.lastcallBundles;
 
 /**
  * What tests draw by chance comes from this seed. It is another one each day, so that tests look further, and the same all day, so that
