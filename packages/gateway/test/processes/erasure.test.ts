@@ -1,9 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { createAgent } from '../../src/domain/agents/create-agent.ts';
 import { createConversation } from '../../src/domain/conversations/conversation.ts';
 import { createEntity } from '../../src/domain/entities/entity.ts';
@@ -25,16 +25,25 @@ describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
   const database = forEachTest(create);
   const folder = forEachTest(async () => {
     const path = await mkdtemp(join(tmpdir(), 'lastcall-erasure-'));
+    // Without a configuration the demo would run, in a process of its own: not the one that is killed.
+    await writeFile(join(path, 'lastcall.config.ts'), 'export default {};\n');
     return { path, remove: () => rm(path, { recursive: true, force: true }) };
   });
 
-  const start = (name: string, leaseMs: number): Promise<GatewayProcess> => {
+  const gateways: GatewayProcess[] = [];
+  afterEach(async () => {
+    for (const gateway of gateways.splice(0)) await gateway.kill();
+  });
+
+  const start = async (name: string, leaseMs: number): Promise<GatewayProcess> => {
     const where: Record<string, string> =
       kind === 'postgres'
         ? { DATABASE_URL: database.location, LASTCALL_HOME: folder.path }
         : { LASTCALL_HOME: database.location };
     const env = { PORT: '0', LASTCALL_SECRET_KEY: SECRET_KEY, LASTCALL_LEASE_MS: String(leaseMs), ...where };
-    return GatewayProcess.start({ name, folder: folder.path, env });
+    const started = await GatewayProcess.start({ name, folder: folder.path, env });
+    gateways.push(started);
+    return started;
   };
 
   test('[O3] an erasure whose gateway is killed is continued by another one, and nothing is left', async () => {
