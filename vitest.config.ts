@@ -4,9 +4,9 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { bundleAll } from './scripts/bundle.js';
 
-// Processes that tests start run the packages as they are published, and so do the global set-ups below: bundle them first.
-// Vitest loads this file once for each project that extends it, all in one process: once is enough.
+/** This file is loaded anew for each project: only what is global is the same for all of them. */
 const shared = globalThis as { lastcallBundles?: Promise<void> };
+// Processes that tests start run the packages as they are published, and so do the global set-ups below: bundle them first.
 shared.lastcallBundles ??= bundleAll();
 await shared.lastcallBundles;
 

@@ -13,9 +13,26 @@ const FOLDERS = ['core', 'machines', 'gateway', 'client', 'create', 'cli'].map((
 /** Only the gateway uses it, and it has more than 250 files. All other dependencies stay outside (decision 0004). */
 const INLINED = 'kysely';
 
-/** For the tests, which start gateways and commands from the bundles. */
+/** A program that is loading an older build must not find chunks of this one under the same name. */
+const NAMES = { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' };
+
+/** For the tests, which start gateways, commands and simulations from the bundles. */
 export async function bundleAll() {
-  await Promise.all(FOLDERS.map(bundle));
+  await Promise.all([...FOLDERS.map(bundle), bundleSimulation()]);
+}
+
+/** The simulation with the gateway in it: from 900 source files, each of its processes takes two seconds to start. */
+async function bundleSimulation() {
+  const folder = join(repository, 'packages/gateway');
+  const build = await rolldown({
+    cwd: folder,
+    input: join(folder, 'test/simulation/main.ts'),
+    platform: 'node',
+    resolve: { conditionNames: ['@lastcall/source', 'node', 'import'] },
+    external: (id) => /^[a-z@]/.test(id) && packageOf(id) !== INLINED && !id.startsWith('@lastcall/'),
+  });
+  const { output } = await build.generate({ format: 'esm', ...NAMES });
+  write(join(repository, 'node_modules/.cache/simulation'), output);
 }
 
 // `npm run soak` starts gateways from the bundles too.
@@ -36,13 +53,17 @@ export async function bundle(folder) {
     resolve: { conditionNames: ['node', 'import'] },
     external: (id) => id.startsWith('node:') || outside.has(packageOf(id)),
   });
-  // A program that is loading an older build must not find chunks of this one under the same name.
-  const names = { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' };
-  const { output } = await build.generate({ format: 'esm', ...names });
+  const { output } = await build.generate({ format: 'esm', ...NAMES });
   const dist = join(folder, 'dist');
+  write(dist, output);
+  writeLicences(dist, output);
+}
+
+/** Writes the files of a build, and removes those of older ones. */
+function write(dist, output) {
+  mkdirSync(dist, { recursive: true });
   const entriesLast = output.toSorted((one, other) => Number(one.isEntry) - Number(other.isEntry));
   for (const { fileName, code } of entriesLast) replace(join(dist, fileName), code);
-  writeLicences(dist, output);
   const made = new Set(output.map(({ fileName }) => join(fileName)));
   for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' }))
     if (/\.js(\.\d+)?$/.test(file) && !made.has(file)) rmSync(join(dist, file));

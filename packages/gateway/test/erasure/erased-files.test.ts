@@ -6,7 +6,7 @@ import { fixedTool } from '../chat/chat-api.ts';
 import { forEachTest } from '../support/for-all-tests.ts';
 import { databases } from '../support/stores.ts';
 import { erasureGateways } from './erasure-gateways.ts';
-import { filesWith, tablesWith } from './planted.ts';
+import { filesWithEach, tablesWith, tablesWithEach } from './planted.ts';
 
 const NAME = 'Qx7v.bin';
 const LONG_NAME = 'biopsy result of grandmother petronella march.bin';
@@ -49,14 +49,12 @@ describe.each(databases)('an erasure of files and short texts on $kind', ({ crea
   const left = async (...texts: readonly string[]) => {
     await stop();
     const store = await database.open();
-    const found: Record<string, readonly string[]> = {};
     try {
-      for (const text of texts)
-        found[text] = [...(await tablesWith(store, text)), ...(await filesWith(database, home.path, text))];
+      const [tables, files] = [await tablesWithEach(store, texts), await filesWithEach(database, home.path, texts)];
+      return Object.fromEntries(texts.map((text) => [text, [...(tables[text] ?? []), ...(files[text] ?? [])]]));
     } finally {
       await store.close();
     }
-    return found;
   };
   const NOWHERE = (...texts: readonly string[]) => Object.fromEntries(texts.map((text) => [text, []]));
 

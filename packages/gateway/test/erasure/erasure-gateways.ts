@@ -35,7 +35,8 @@ export function erasureGateways(database: Pick<Database, 'kind' | 'location'>): 
         database.kind === 'postgres'
           ? { databaseUrl: database.location, home: home.path }
           : { home: database.location };
-      const tuning = { sweepMs: 50, graceMs: 100 };
+      // An erasure waits for one and a half leases for a run that does not end.
+      const tuning = { sweepMs: 250, graceMs: 100, leaseMs: 2_000 };
       const gateway = await startTestGateway({ ...where, model: scriptedModel(model), tuning });
       gateways.push(gateway);
       return gateway;

@@ -7,13 +7,25 @@ import type { Database } from '../support/stores.ts';
 
 /** The tables that contain the text, as rows. */
 export async function tablesWith(store: Store, text: string): Promise<readonly string[]> {
-  const found: string[] = [];
+  return (await tablesWithEach(store, [text]))[text] ?? [];
+}
+
+/** The same for several texts. */
+export async function tablesWithEach(store: Store, texts: readonly string[]): Promise<Found> {
+  const found = nothingOf(texts);
   for (const table of await tablesOf(store)) {
     const { rows } = await sql`select * from ${sql.table(table)}`.execute(store.db);
-    if (JSON.stringify(rows).toLowerCase().includes(text.toLowerCase())) found.push(table);
+    const all = JSON.stringify(rows).toLowerCase();
+    for (const text of texts) if (all.includes(text.toLowerCase())) found[text]?.push(table);
   }
-  return found.sort();
+  for (const text of texts) found[text]?.sort();
+  return found;
 }
+
+/** Where each text was found. */
+export type Found = Readonly<Record<string, string[]>>;
+
+const nothingOf = (texts: readonly string[]): Found => Object.fromEntries(texts.map((text) => [text, []]));
 
 async function tablesOf({ db, dialect }: Store): Promise<readonly string[]> {
   const query =
@@ -27,18 +39,28 @@ async function tablesOf({ db, dialect }: Store): Promise<readonly string[]> {
 
 /** The files of the database, and those under `home`, that contain the bytes of the text. */
 export async function filesWith(
-  { kind, location }: Database,
+  database: Database,
   home: string | undefined,
   text: string,
 ): Promise<readonly string[]> {
+  return (await filesWithEach(database, home, [text]))[text] ?? [];
+}
+
+/** The same for several texts: the hundreds of files are read once. */
+export async function filesWithEach(
+  { kind, location }: Database,
+  home: string | undefined,
+  texts: readonly string[],
+): Promise<Found> {
   const folders = [...(home === undefined ? [] : [home]), kind === 'postgres' ? await folderOf(location) : location];
-  const found: string[] = [];
+  const found = nothingOf(texts);
   for (const folder of new Set(folders))
     for (const file of await readdir(folder, { recursive: true, withFileTypes: true })) {
       if (!file.isFile()) continue;
       const path = join(file.parentPath, file.name);
       const bytes = await readFile(path).catch(() => Buffer.alloc(0));
-      if (bytes.includes(text)) found.push(`${file.name} ${await nameOf(kind, location, file.name)}`.trim());
+      for (const text of texts)
+        if (bytes.includes(text)) found[text]?.push(`${file.name} ${await nameOf(kind, location, file.name)}`.trim());
     }
   return found;
 }

@@ -290,15 +290,20 @@ describe.each(databases)('the API on $kind', ({ create }) => {
     const opened: string[] = [];
     const isGuarded = (path: string): boolean =>
       path.startsWith('/api/') && path !== MCP_CALLBACK && path !== SIGNED_ADDRESS;
+    const bodies = [undefined, '{}', '{'];
     for (const [path, operations] of Object.entries(paths).filter(([path]) => isGuarded(path)))
-      for (const method of Object.keys(operations))
-        for (const [secret, id, body] of [key, token].flatMap((secret) =>
-          ids.flatMap((id) => [undefined, '{}', '{'].map((body) => [secret, id, body] as const)),
-        )) {
-          const sent = { secret, ...(method === 'get' ? {} : { body }) };
-          const { status } = await api.call(method.toUpperCase(), path.replaceAll(/\{\w+\}/g, id), sent);
-          if (status !== 401) opened.push(`${status} ${method} ${path} ${body}`);
-        }
+      for (const method of Object.keys(operations)) {
+        // Each id with one body, and each body with one id. What an operation does not take is not varied.
+        const tried = [
+          ...(path.includes('{') ? ids : ids.slice(0, 1)).map((id) => [id, bodies[0]] as const),
+          ...(method === 'get' ? [] : bodies.slice(1)).map((body) => [ids[0] ?? '', body] as const),
+        ];
+        for (const secret of [key, token])
+          for (const [id, body] of tried) {
+            const { status } = await api.call(method.toUpperCase(), path.replaceAll(/\{\w+\}/g, id), { secret, body });
+            if (status !== 401) opened.push(`${status} ${method} ${path} ${body}`);
+          }
+      }
     expect(opened).toEqual([]);
   });
 });

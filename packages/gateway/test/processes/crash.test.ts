@@ -138,7 +138,8 @@ describe('a gateway is killed', { concurrent: true }, () => {
       .where('content', '=', `"${answerText('m1')}"`);
     expect(await answers.execute()).toHaveLength(1);
     const requests = crew.site.model.requests.filter(({ agent }) => agent === 'Anna');
-    expect(requests.map(({ newCalls }) => newCalls.length)).toEqual([0, 1, 1]);
+    // On a busy machine the other gateway may take the run over before the call is made, and ask for it again.
+    expect(requests.map(({ newCalls }) => newCalls.length).filter((calls) => calls > 0)).toEqual([1, 1]);
   });
 
   test('[G37] [G41] [G56] when a gateway on SQLite is killed, its successor goes on at once, because no other can hold what it held', async () => {

@@ -63,22 +63,30 @@ const GUEST_OF: Readonly<Partial<Record<CheckName, GuestName>>> = {
   'a grant that was revoked is not used': 'grants',
 };
 
-/** For each check: whether the world passed all checks before the promise was broken, and which ones noticed. */
+/** For each check, in a world that passed all of them: which ones notice that its promise is broken. */
 export async function proveChecks(memory: MemoryDatabase): Promise<Readonly<Record<string, readonly string[]>>> {
   const noticed: Record<string, readonly string[]> = {};
-  const seeds = new Map<GuestName | undefined, number>();
-  for (const name of Object.keys(CHECKS) as CheckName[]) {
-    const guest = GUEST_OF[name];
-    const seed = seeds.get(guest) ?? (await richSeed(memory, guest));
-    seeds.set(guest, seed);
-    const world = await calmWorld(memory, seed);
-    const { db, raw } = world.database;
-    const violate = VIOLATIONS[name];
-    if (typeof violate === 'string') raw.exec(`pragma foreign_keys = off; ${violate}; pragma foreign_keys = on`);
-    else violate({ db, ledger: world.ledger });
-    noticed[name] = [...new Set((await check({ db, ledger: world.ledger })).map((problem) => problem.check))];
+  const names = Object.keys(CHECKS) as CheckName[];
+  for (const guest of new Set(names.map((name) => GUEST_OF[name]))) {
+    const world = await richWorld(memory, guest);
+    for (const name of names.filter((one) => GUEST_OF[one] === guest)) noticed[name] = await noticedIn(world, name);
   }
   return noticed;
+}
+
+/** Breaks the promise, checks, and leaves the world as it was. */
+async function noticedIn({ database, ledger: kept }: EndedWorld, name: CheckName): Promise<readonly string[]> {
+  const { db, raw } = database;
+  const ledger = structuredClone(kept);
+  const violate = VIOLATIONS[name];
+  raw.exec('pragma foreign_keys = off; begin');
+  try {
+    if (typeof violate === 'string') raw.exec(violate);
+    else violate({ db, ledger });
+    return [...new Set((await check({ db, ledger })).map((problem) => problem.check))];
+  } finally {
+    raw.exec('rollback; pragma foreign_keys = on');
+  }
 }
 
 /** Without faults, so that everything succeeds. */
@@ -87,12 +95,13 @@ function calmWorld(memory: MemoryDatabase, seed: number): Promise<EndedWorld> {
 }
 
 /** A world in which the promises can be broken: those of its guest, or all others. */
-async function richSeed(memory: MemoryDatabase, guest: GuestName | undefined): Promise<number> {
+async function richWorld(memory: MemoryDatabase, guest: GuestName | undefined): Promise<EndedWorld> {
   for (let seed = 1; ; seed++) {
     if (guest !== undefined && guestOf(seed) !== guest) continue;
-    const { ledger, database } = await calmWorld(memory, seed);
+    const world = await calmWorld(memory, seed);
+    const { ledger, database } = world;
     if ((await check({ db: database.db, ledger })).length > 0) throw new Error(`Seed ${seed} fails without any fault.`);
-    if (isRich(ledger, guest)) return seed;
+    if (isRich(ledger, guest)) return world;
   }
 }
 

@@ -40,10 +40,14 @@ interface Table {
   readonly bytes: number;
 }
 
+/** Without those that never had a row: their indexes have one page each, and so has the index of their long values. */
 async function tablesOf(client: PoolClient, tables: readonly string[]): Promise<readonly Table[]> {
   const { rows } = await client.query<Table>(
     `select quote_ident(relname) as name, pg_total_relation_size(oid)::bigint as bytes from pg_class
-     where relkind = 'r' and relnamespace = current_schema()::regnamespace and relname = any($1) order by relname`,
+     where relkind = 'r' and relnamespace = current_schema()::regnamespace and relname = any($1)
+       and pg_total_relation_size(oid) > current_setting('block_size')::bigint * (
+         case reltoastrelid when 0 then 0 else 1 end + (select count(*) from pg_index where indrelid = pg_class.oid))
+     order by relname`,
     [tables],
   );
   return rows.map(({ name, bytes }) => ({ name, bytes: Number(bytes) }));
