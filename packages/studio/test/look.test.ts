@@ -66,7 +66,7 @@ test('[S2] [S8] a space that is opened during a run says who is at work and stop
 
 test('[S8] the first page is small, with its typeface, which is there and moves nothing', async () => {
   await using studio = await startStudio(browser());
-  const { page, problems } = await studio.open('/');
+  const { page, problems } = await studio.open('/', { isNew: true });
   await page.getByRole('heading', { name: 'Travel desk' }).waitFor();
   await page.getByRole('button', { name: 'What is the weather in Tokyo?' }).waitFor();
   const { faces, kb } = await page.evaluate(async () => {

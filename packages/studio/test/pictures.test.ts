@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { waitFor } from '@lastcall/gateway/testing';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { accessibilityProblems } from './support/accessibility.ts';
+import { accessibilityProblems, colourProblems } from './support/accessibility.ts';
 import { useBrowser } from './support/browser.ts';
 import { type Studio, startStudio } from './support/studio.ts';
 
-// `npm run pictures` writes them; a run of all tests takes them without writing, so that it leaves no changed files behind.
+// `npm run pictures` takes them; a run of all tests looks at the same pages and leaves no changed files behind.
 const folder = join(import.meta.dirname, '../../../docs/pictures');
 const isWriting = process.env.LASTCALL_PICTURES === '1';
 
@@ -77,25 +77,27 @@ async function pagesWithContent({ gateway: { api } }: Studio): Promise<readonly 
   ];
 }
 
-test.each(['light', 'dark'] as const)(
-  '[S8] [S13] every page is drawn in %s, wide and at 380 px, reachable for all',
-  async (theme) => {
-    const { page, problems } = await studio.open('/inbox', { theme });
-    // Signed in: a page that is left before that is not.
-    await page.getByRole('heading', { name: 'Inbox' }).waitFor();
-    for (const shown of pages) {
-      await show(page, shown);
-      await take(page, `${shown.name}-${theme}`);
-      expect([shown.name, await accessibilityProblems(page)]).toEqual([shown.name, []]);
-      await page.setViewportSize({ width: 380, height: 740 });
-      await take(page, `${shown.name}-narrow-${theme}`);
-      expect([shown.name, await widthBeyond(page)]).toEqual([shown.name, 0]);
-      await page.setViewportSize({ width: 1_200, height: 800 });
-    }
-    await page.context().close();
-    expect(problems).toEqual([]);
-  },
-);
+test('[S8] [S13] every page is reachable for all in light and in dark, and fits into 380 px', async () => {
+  const { page, problems } = await studio.open('/inbox');
+  // Signed in: a page that is left before that is not.
+  await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+  for (const shown of pages) {
+    await show(page, shown);
+    await take(page, `${shown.name}-light`);
+    expect([shown.name, await accessibilityProblems(page)]).toEqual([shown.name, []]);
+    // The page follows the system while it is open.
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await take(page, `${shown.name}-dark`);
+    expect([shown.name, 'dark', await colourProblems(page)]).toEqual([shown.name, 'dark', []]);
+    await page.setViewportSize({ width: 380, height: 740 });
+    await take(page, `${shown.name}-narrow-dark`);
+    expect([shown.name, await widthBeyond(page)]).toEqual([shown.name, 0]);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await take(page, `${shown.name}-narrow-light`);
+    await page.setViewportSize({ width: 1_200, height: 800 });
+  }
+  expect(problems).toEqual([]);
+});
 
 test('[S20] the documentation has a picture of every page, light and dark', () => {
   const there = readdirSync(folder);
@@ -119,11 +121,10 @@ async function widthBeyond(page: Page): Promise<number> {
 }
 
 async function take(page: Page, name: string): Promise<void> {
-  const picture = { animations: 'disabled', caret: 'hide' } as const;
-  if (!isWriting) return void (await page.screenshot(picture));
+  if (!isWriting) return;
   mkdirSync(folder, { recursive: true });
   await page.evaluate(hideName, hostname());
-  await page.screenshot({ ...picture, path: join(folder, `${name}.png`) });
+  await page.screenshot({ animations: 'disabled', caret: 'hide', path: join(folder, `${name}.png`) });
 }
 
 /** Pictures do not name the machine that drew them. */

@@ -58,8 +58,6 @@ test(race, async () => {
   await cardOf(ben, /^open_vault, done/)
     .getByText('Ada,')
     .waitFor();
-  await ada.context().close();
-  await ben.context().close();
   // The browser itself notes the 409 of the answer that lost.
   expect([...problems, ...bensProblems].filter((one) => !one.includes('409'))).toEqual([]);
 });

@@ -48,7 +48,6 @@ test('[O9] a card allows later calls with the values that are ticked, the next c
   await page.getByText('No grants.').waitFor();
   expect((await api(`/api/grants/${grant.id}`)).endReason).toBe('revoked');
   expect(problems).toEqual([]);
-  await page.context().close();
 });
 
 test('[O9] a person without scopes may not allow calls for always', async () => {
@@ -59,5 +58,4 @@ test('[O9] a person without scopes may not allow calls for always', async () => 
   await card.getByRole('button', { name: 'Allow more …' }).click();
   await card.getByRole('radio', { name: 'For one hour' }).waitFor();
   expect(await card.getByRole('radio', { name: 'Always' }).count()).toBe(0);
-  await page.context().close();
 });

@@ -7,7 +7,7 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { forAllTests } from '../../../gateway/test/support/for-all-tests.ts';
 import { onPostgres } from '../../../gateway/test/support/stores.ts';
-import { accessibilityProblems } from '../support/accessibility.ts';
+import { accessibilityProblems, colourProblems } from '../support/accessibility.ts';
 import { useBrowser } from '../support/browser.ts';
 import { type Studio, startStudio } from '../support/studio.ts';
 import { answer, calls, deskOptions, enter, gate, HOSTILE, runOf, say } from './desk.ts';
@@ -387,18 +387,25 @@ test('[S8] on a narrow screen a call is a page with a way back, and nothing is w
 
 test('[S8] the pages of runs have no serious accessibility problem, light and dark', async () => {
   const callId = await callIdOf('book_seats');
-  for (const theme of ['light', 'dark'] as const) {
-    const { page } = await studio.open('/runs', { theme });
-    await page.getByRole('link', { name: /File the report/ }).waitFor();
-    const found = await accessibilityProblems(page);
-    const others = [`/runs/${runs.first}?moment=5`, `/runs/${runs.first}/compare/${runs.report}`];
-    for (const path of [`/runs/${runs.first}?call=${callId}`, ...(theme === 'light' ? others : [])]) {
-      await page.goto(studio.gateway.url + path);
-      await page.getByText('enter_space').first().waitFor();
-      found.push(...(await accessibilityProblems(page)));
-    }
-    expect(found).toEqual([]);
+  const { page } = await studio.open('/runs');
+  const found: string[] = [];
+  /** The theme is the system's, which changes while the page is open. */
+  const look = async (isInDark: boolean): Promise<void> => {
+    found.push(...(await accessibilityProblems(page)));
+    if (!isInDark) return;
+    await page.emulateMedia({ colorScheme: 'dark' });
+    found.push(...(await colourProblems(page)));
+    await page.emulateMedia({ colorScheme: 'light' });
+  };
+  await page.getByRole('link', { name: /File the report/ }).waitFor();
+  await look(true);
+  const called = `/runs/${runs.first}?call=${callId}`;
+  for (const path of [called, `/runs/${runs.first}?moment=5`, `/runs/${runs.first}/compare/${runs.report}`]) {
+    await page.goto(studio.gateway.url + path);
+    await page.getByText('enter_space').first().waitFor();
+    await look(path === called);
   }
+  expect(found).toEqual([]);
 });
 
 async function callIdOf(toolName: string): Promise<string> {

@@ -38,7 +38,10 @@ test('[S5] the list of runs teaches while it is empty, grows while it is watched
   await page.getByRole('link', { name: 'Show all', exact: true }).click();
   await expect.poll(() => rows.count()).toBe(2);
 
-  for (let number = 0; number < 52; number++) await runOf(gateway, await say(gateway, `Question ${number}.`));
+  // Each in a conversation of its own: none waits for another.
+  const ask = (_: unknown, number: number) =>
+    gateway.api('/chat', { agent: 'Concierge', message: `Question ${number}.` });
+  await Promise.all(Array.from({ length: 52 }, ask));
   await page.reload();
   await expect.poll(() => rows.count()).toBe(50);
   await page.getByRole('button', { name: 'Show older runs' }).click();
@@ -57,7 +60,7 @@ test('[S5] the list of runs teaches while it is empty, grows while it is watched
   expect(problems).toEqual([]);
 });
 
-test('[S5] a run is followed while it goes on, and cancelled: what ran and what never ran stay in their places', async () => {
+test('[S5] a run is followed by two people while it goes on, and cancelled by one: what ran and what never ran stay in their places', async () => {
   const letGo = Promise.withResolvers<void>();
   gate.current = letGo.promise;
   // The tool ends once the cancel has reached it: any sooner, and the run could be completed instead.
@@ -67,19 +70,25 @@ test('[S5] a run is followed while it goes on, and cancelled: what ran and what 
   await using studio = await startStudio(browser(), deskOptions(replies));
   const { gateway } = studio;
   const id = await runOf(gateway, await say(gateway, 'Record my trip.'), ['running']);
-  const { page, problems } = await studio.open(`/runs/${id}`);
-  const timeline = page.getByRole('region', { name: 'Timeline' });
-  // The newest rows are in view: rows out of view do not exist.
-  await timeline.getByRole('link', { name: /running record_trip/ }).waitFor();
-  await timeline.getByRole('link', { name: /not started fetch_weather/ }).waitFor();
-  await page.getByText('is running', { exact: true }).waitFor();
-  await page.getByText('live', { exact: true }).waitFor();
-  await page.getByRole('button', { name: 'Cancel run' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Cancel it' }).click();
-  await page.getByText('cancelled', { exact: true }).first().waitFor();
-  await timeline.getByRole('link', { name: /cancelled fetch_weather/ }).waitFor();
-  expect(await page.getByRole('button', { name: 'Cancel run' }).count()).toBe(0);
-  expect(problems).toEqual([]);
+  const opened = [await studio.open(`/runs/${id}`), await studio.open(`/runs/${id}`, { as: 'Ben' })] as const;
+  for (const { page } of opened) {
+    const timeline = page.getByRole('region', { name: 'Timeline' });
+    // The newest rows are in view: rows out of view do not exist.
+    await timeline.getByRole('link', { name: /running record_trip/ }).waitFor();
+    await timeline.getByRole('link', { name: /not started fetch_weather/ }).waitFor();
+    await page.getByText('is running', { exact: true }).waitFor();
+    await page.getByText('live', { exact: true }).waitFor();
+  }
+  const [{ page: first }] = opened;
+  await first.getByRole('button', { name: 'Cancel run' }).click();
+  await first.getByRole('dialog').getByRole('button', { name: 'Cancel it' }).click();
+  for (const { page, problems } of opened) {
+    await page.getByText('cancelled', { exact: true }).first().waitFor();
+    const timeline = page.getByRole('region', { name: 'Timeline' });
+    await timeline.getByRole('link', { name: /cancelled fetch_weather/ }).waitFor();
+    expect(await page.getByRole('button', { name: 'Cancel run' }).count()).toBe(0);
+    expect(problems).toEqual([]);
+  }
 });
 
 test('[S5] the attempts of an event are linked, and each is compared with the one before', async () => {

@@ -75,7 +75,9 @@ async function beginAndStop(): Promise<{ taken: string; lost: string }> {
   gate.current = letGo.promise;
   const reply: ScriptedReply = ({ prompt }) =>
     calls([JSON.stringify(prompt).includes('fax') ? 'send_fax' : 'record_trip']);
-  await using gateway = await startTestGateway({ ...options([]), model: scriptedModel([reply, reply]) });
+  // What runs when it stops is not waited for.
+  const tuning = { graceMs: 100 };
+  await using gateway = await startTestGateway({ ...options([]), model: scriptedModel([reply, reply]), tuning });
   const taken = await say(gateway, 'Record my trip.');
   const lost = await say(gateway, 'Send a fax.', 'Lookout');
   for (const eventId of [taken, lost]) {

@@ -51,7 +51,6 @@ test(title, async () => {
   // Whoever is at work is shown, with their run; now nobody is.
   await expect.poll(() => page.getByText('is at work').count()).toBe(0);
   expect(await accessibilityProblems(page)).toEqual([]);
-  await page.context().close();
   expect(problems).toEqual([]);
 });
 
@@ -100,7 +99,6 @@ test('[S2] [S3] a payment is approved with another amount, denied with a reason;
   await logOf(page).getByText('no changes remain').waitFor();
   await logOf(page).getByText('I called import_receipts, and it failed').waitFor();
   expect(await accessibilityProblems(page)).toEqual([]);
-  await page.context().close();
   expect(problems).toEqual([]);
 });
 
@@ -147,6 +145,5 @@ test('[S3] a form made from a schema is checked before it is sent; an analyst en
   await page.getByRole('button', { name: 'Report on the weather in Tokyo.' }).click();
   await logOf(page).getByText('file_report').waitFor();
   await expect.poll(() => logOf(page).getByText('ok', { exact: true }).count()).toBe(2);
-  await page.context().close();
   expect(problems).toEqual([]);
 });

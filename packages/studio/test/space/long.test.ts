@@ -152,7 +152,7 @@ test('[S8] hostile text is shown as text: no element of it, no script, no hidden
 test('[S9] seven tabs of one browser are all alive: those in the background give their connections up', async () => {
   await using studio = await startStudio(browser(), { spaces: [{ name: 'Hall', people }] });
   const spaceId = await fill(studio.gateway, ['First.']);
-  const { page: first, problems } = await studio.open(`/spaces/${spaceId}`);
+  const { page: first, problems } = await studio.open(`/spaces/${spaceId}`, { isNew: true });
   const context = first.context();
   // A browser without a window shows all its tabs: each is told when it is in the background.
   await context.addInitScript(() => {

@@ -1,13 +1,20 @@
 import { type Browser, chromium as playwright } from 'playwright-core';
-import { afterAll, beforeAll, inject } from 'vitest';
+import { afterEach, beforeAll, inject } from 'vitest';
+import { closeOthers } from './pages.ts';
 
-/** A connection to the Chromium that all test files share. What it opens is closed at the end of the file. */
+/** A worker connects once, for all its files: what a browser has loaded for one test it need not load for the next. */
+const shared = globalThis as { lastcallTestBrowser?: Promise<Browser> };
+
+/** A connection to the Chromium that all test files share. What a test opens is closed when it ends. */
 export function useBrowser(): () => Browser {
   let browser: Browser | undefined;
   beforeAll(async () => {
-    browser = await playwright.connect(inject('browserEndpoint'));
+    shared.lastcallTestBrowser ??= playwright.connect(inject('browserEndpoint'));
+    browser = await shared.lastcallTestBrowser;
   });
-  afterAll(async () => await browser?.close());
+  afterEach(async () => {
+    if (browser !== undefined) await closeOthers(browser);
+  });
   return () => {
     if (browser === undefined) throw new Error('The browser is not there before the tests run.');
     return browser;

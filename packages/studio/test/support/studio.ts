@@ -3,17 +3,15 @@ import { startTestGateway, type TestGateway, type TestGatewayOptions } from '@la
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import { onPostgres } from '../../../gateway/test/support/stores.ts';
+import { type Look, leavePages, takePage } from './pages.ts';
 
-const PATIENCE_MS = 60_000;
-
-interface OpenOptions {
+interface OpenOptions extends Partial<Look> {
   /** The display name of the person who signs in. Default: Ada. */
   readonly as?: string;
   /** Default: all. */
   readonly scopes?: readonly ('admin' | 'write' | 'read')[];
-  readonly width?: number;
-  readonly height?: number;
-  readonly theme?: 'light' | 'dark';
+  /** Set it if the test puts scripts of its own into the page, or measures what the browser loads. Default: false. */
+  readonly isNew?: boolean;
 }
 
 /** A page of the studio, and what went wrong in it. */
@@ -72,11 +70,8 @@ export async function startStudio(
     gateway,
     person,
     link,
-    async open(path, { width = 1_200, height = 800, theme = 'light', ...who } = {}) {
-      const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme });
-      // A busy machine takes its time: what never comes is told by the test's own timeout.
-      context.setDefaultTimeout(PATIENCE_MS);
-      const page = await context.newPage();
+    async open(path, { width = 1_200, height = 800, theme = 'light', isNew = false, ...who } = {}) {
+      const page = await takePage(browser, { url: gateway.url, isNew }, { width, height, theme });
       const problems: string[] = [];
       page.on('console', (message) => void (message.type() === 'error' && problems.push(message.text())));
       page.on('pageerror', (error) => void problems.push(error.message));
@@ -90,18 +85,35 @@ export async function startStudio(
       return { page, problems };
     },
     async [Symbol.asyncDispose]() {
-      for (const context of browser.contexts()) await context.close();
+      await leavePages(browser, gateway.url);
       await gateway.stop();
+      freePorts.push(portOf(gateway));
       await removeDatabase();
     },
   };
 }
 
+/** A browser keeps what it has loaded from an address: the gateways of a worker are at the same ones, one after another. */
+const freePorts: number[] = [];
+
+const portOf = ({ url }: TestGateway): number => Number(new URL(url).port);
+
 async function startOn(
   kind: Kind,
   options: TestGatewayOptions,
 ): Promise<{ gateway: TestGateway; removeDatabase: () => Promise<void> }> {
-  if (kind === 'sqlite') return { gateway: await startTestGateway(options), removeDatabase: async () => {} };
+  if (kind === 'sqlite') return { gateway: await startAtFreePort(options), removeDatabase: async () => {} };
   const { location: databaseUrl, remove } = await onPostgres.create();
-  return { gateway: await startTestGateway({ ...options, databaseUrl }), removeDatabase: remove };
+  return { gateway: await startAtFreePort({ ...options, databaseUrl }), removeDatabase: remove };
+}
+
+async function startAtFreePort(options: TestGatewayOptions): Promise<TestGateway> {
+  const port = freePorts.pop() ?? 0;
+  try {
+    return await startTestGateway({ port, ...options });
+  } catch (error) {
+    // Another process may have taken it meanwhile. If that was not why, it fails again.
+    if (port === 0) throw error;
+    return await startTestGateway({ port: 0, ...options });
+  }
 }

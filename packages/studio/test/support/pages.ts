@@ -1,0 +1,80 @@
+import type { Browser, Page } from 'playwright-core';
+
+const PATIENCE_MS = 60_000;
+
+export interface Look {
+  readonly width: number;
+  readonly height: number;
+  readonly theme: 'light' | 'dark';
+}
+
+interface Taken {
+  /** Where its gateway is. */
+  readonly url: string;
+  readonly isNew: boolean;
+}
+
+/** Pages that a test has left and the next may take. */
+const left = new WeakMap<Browser, Page[]>();
+/** Pages that a test has. */
+const taken = new Map<Page, Taken>();
+
+/**
+ * A page that knows nothing: no cookies, nothing stored, nothing open. Unless it has to be new, it is one that an earlier test has left,
+ * if there is one: what it has loaded and compiled is still there, which is half of what opening a page takes.
+ *
+ * @param purpose - `isNew` is for a test that puts scripts of its own into the page, which nothing takes out again. No other test gets
+ * such a page.
+ */
+export async function takePage(browser: Browser, purpose: Taken, { width, height, theme }: Look): Promise<Page> {
+  const page = (purpose.isNew ? undefined : left.get(browser)?.pop()) ?? (await newPage(browser));
+  taken.set(page, purpose);
+  await page.setViewportSize({ width, height });
+  await page.emulateMedia({ colorScheme: theme, reducedMotion: null });
+  return page;
+}
+
+/** Takes the pages of a gateway back from tests: before it stops, or when a test has ended. */
+export async function leavePages(browser: Browser, url: string): Promise<void> {
+  for (const [page, purpose] of taken) if (purpose.url === url) await leave(browser, page, purpose);
+}
+
+/** Takes all pages back, and closes what else is open. */
+export async function closeOthers(browser: Browser): Promise<void> {
+  for (const [page, purpose] of taken) await leave(browser, page, purpose);
+  const kept = new Set(left.get(browser)?.map((page) => page.context()));
+  for (const context of browser.contexts()) if (!kept.has(context)) await context.close();
+}
+
+async function newPage(browser: Browser): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1_200, height: 800 }, colorScheme: 'light' });
+  // A busy machine takes its time: what never comes is told by the test's own timeout.
+  context.setDefaultTimeout(PATIENCE_MS);
+  return await context.newPage();
+}
+
+async function leave(browser: Browser, page: Page, { url, isNew }: Taken): Promise<void> {
+  taken.delete(page);
+  if (page.isClosed()) return;
+  const context = page.context();
+  if (isNew) return await context.close();
+  try {
+    for (const event of ['console', 'pageerror', 'request', 'response', 'dialog'] as const)
+      await page.removeAllListeners(event, { behavior: 'ignoreErrors' });
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    for (const other of context.pages()) if (other !== page) await other.close();
+    await context.setOffline(false);
+    // A file without scripts, of the same host: anywhere else, the browser would begin a new process for the page.
+    await page.goto(`${url}/icon.svg`);
+    await page.evaluate(() => {
+      localStorage.clear();
+      sessionStorage.clear();
+    });
+    await context.clearPermissions();
+    await context.clearCookies();
+    left.set(browser, [...(left.get(browser) ?? []), page]);
+  } catch {
+    // Its gateway is gone, or the test broke it: the next test gets another one.
+    await context.close();
+  }
+}
