@@ -13,7 +13,7 @@ export default defineConfig({
     // The page's policy allows no `data:` addresses.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // What several pages use is one file: left to themselves, 84 files come out, and a page asks for 20 to 44 of them, some of 200 bytes.
+    // What several pages use is one file: left to themselves, 84 files come out, and a page asks for 16 to 44 of them, some of 200 bytes.
     // Fewer than four pages would make the first page larger.
     rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'common', minShareCount: 4 }] } } },
   },

@@ -199,9 +199,13 @@ function isApproval(answer: string | null): boolean {
 /** A revocation is in effect with its commit: no later call may use the grant. */
 async function revokedUnused({ db, ledger }: Checked): Promise<readonly string[]> {
   const grants = await db.selectFrom('grants').select(['id', 'uses']).execute();
+  const calls = await db.selectFrom('calls').select('grant_id').where('grant_id', 'is not', null).execute();
   return ledger.revoked.flatMap(({ grantId, uses }) => {
-    const now = grants.find(({ id }) => id === grantId)?.uses;
-    return now === uses ? [] : [`Grant ${grantId} was revoked after ${uses} uses, and has ${now}.`];
+    const counted = grants.find(({ id }) => id === grantId)?.uses;
+    const granted = calls.filter(({ grant_id }) => grant_id === grantId).length;
+    return counted === uses && granted <= uses
+      ? []
+      : [`Grant ${grantId} was revoked after ${uses} uses, and has ${counted}, for ${granted} calls.`];
   });
 }
 

@@ -235,6 +235,13 @@ export const PLANTS: readonly Plant[] = [
     replace: 'return [];',
   },
   {
+    name: 'a reader that is behind keeps what comes after a gap',
+    seed: 1,
+    file: READER,
+    find: 'const follows = seq === this.#newest.value + 1 && this.#newest.value === this.#lastHeld();',
+    replace: 'const follows = seq === this.#newest.value + 1;',
+  },
+  {
     name: 'a revocation does not end the grant',
     seed: 91,
     file: 'gateway/src/domain/grants/list-grants.ts',

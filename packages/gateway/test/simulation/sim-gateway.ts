@@ -21,8 +21,15 @@ export interface SimGateway {
   readonly registry: Registry;
 }
 
-/** An agent's message wakes no other agent: that would only add runs in which there is nothing to do. */
-export const LIMITS: GatewayLimits = { ...DEFAULT_GATEWAY_LIMITS, leaseMs: 10_000, sweepMs: 2_000, hopLimit: 0 };
+export const LIMITS: GatewayLimits = {
+  ...DEFAULT_GATEWAY_LIMITS,
+  leaseMs: 10_000,
+  sweepMs: 2_000,
+  // An agent's message wakes no other agent: that would only add runs in which there is nothing to do.
+  hopLimit: 0,
+  // A client that reads slowly has more to read than is kept for it.
+  streamBacklog: 3,
+};
 
 interface GatewayParts {
   readonly name: string;

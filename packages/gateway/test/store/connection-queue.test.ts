@@ -63,3 +63,16 @@ test('3: all that wait are told that the database does not answer if no connecti
   queue.pass();
   await queue.turn({ isUrgent: true });
 });
+
+test('3: connections that cannot be opened do not count as ones that came back', async () => {
+  const queue = new ConnectionQueue({ connections: 1, silenceMs: 10_000 });
+  await queue.turn({ isUrgent: true });
+  const waiting = Array.from({ length: 5 }, () => queue.turn({ isUrgent: true }));
+  const ended = Promise.allSettled(waiting);
+  for (let opened = 0; opened < 2; opened++) {
+    await vi.advanceTimersByTimeAsync(4_000);
+    queue.forgo();
+  }
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect((await ended).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', ...Array(3).fill('rejected')]);
+});

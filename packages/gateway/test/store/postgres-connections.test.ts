@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { createMigrationPool } from '../../src/ports/store/postgres/postgres-pool.ts';
+import { BatchingDriver } from '../../src/ports/store/postgres/postgres-driver.ts';
+import { createMigrationPool, createPool } from '../../src/ports/store/postgres/postgres-pool.ts';
 import { openPostgresStore } from '../../src/ports/store/postgres/postgres-store.ts';
 import type { GroupOptions, Tx } from '../../src/ports/store/store.ts';
 import { StoreUnavailable } from '../../src/ports/store/store-error.ts';
@@ -87,10 +88,16 @@ test('a transaction that is urgent gets the next connection before others that w
   await database.remove();
 });
 
-test('what is asked of a store that was closed is refused as unavailable', async () => {
+test('a transaction of a store that was closed is refused as unavailable', async () => {
   const database = await onPostgres.create();
   const store = await openPostgresStore({ url: database.location });
   await store.close();
   await expect(store.transaction(async (tx) => tx.now())).rejects.toThrow(StoreUnavailable);
   await database.remove();
+});
+
+test('a connection that cannot be opened, because the file of a certificate is missing, takes no place', async () => {
+  const driver = new BatchingDriver(createPool('postgres://localhost/none?sslrootcert=/missing.crt', 1));
+  for (let tries = 0; tries < 2; tries++) await expect(driver.acquireConnection()).rejects.toThrow('/missing.crt');
+  await driver.destroy();
 });

@@ -30,7 +30,7 @@ export async function takePage(browser: Browser, purpose: Taken, { width, height
   const page = (purpose.isNew ? undefined : left.get(browser)?.pop()) ?? (await newPage(browser));
   taken.set(page, purpose);
   await page.setViewportSize({ width, height });
-  await page.emulateMedia({ colorScheme: theme, reducedMotion: null });
+  await page.emulateMedia({ colorScheme: theme, reducedMotion: null, forcedColors: null, media: null });
   return page;
 }
 
@@ -62,6 +62,7 @@ async function leave(browser: Browser, page: Page, { url, isNew }: Taken): Promi
     for (const event of ['console', 'pageerror', 'request', 'response', 'dialog'] as const)
       await page.removeAllListeners(event, { behavior: 'ignoreErrors' });
     await page.unrouteAll({ behavior: 'ignoreErrors' });
+    await context.unrouteAll({ behavior: 'ignoreErrors' });
     for (const other of context.pages()) if (other !== page) await other.close();
     await context.setOffline(false);
     // A file without scripts, of the same host: anywhere else, the browser would begin a new process for the page.

@@ -10,7 +10,8 @@ import { StoreUnavailable } from '../store-error.ts';
  *    wait: a busy database is not an outage, and a run that gives up must tell its model that it does not know what its calls have done.
  *
  *     turn ──▶ free? ── yes ──▶ uses a connection ──▶ pass ──▶ the next one that waits
- *                └─ no ──▶ waits ──▶ none came back for ten seconds: StoreUnavailable, for all that wait
+ *                │               └─ there is none ──▶ forgo ──▶ the next one that waits
+ *                └─ no ──▶ waits ──▶ none came back for `silenceMs`: StoreUnavailable, for all that wait
  */
 export class ConnectionQueue {
   readonly #waiting = new FairQueue<Waiting>({ ranks: 2 });
@@ -23,7 +24,7 @@ export class ConnectionQueue {
     this.#silenceMs = silenceMs;
   }
 
-  /** Resolves when the caller may use a connection. The caller then calls `pass` once. */
+  /** Resolves when the caller may use a connection. The caller then calls `pass` or `forgo` once. */
   async turn({ isUrgent }: { readonly isUrgent: boolean }): Promise<void> {
     if (this.#free > 0) {
       this.#free--;
@@ -35,12 +36,22 @@ export class ConnectionQueue {
     await promise;
   }
 
+  /** The connection came back. */
   pass(): void {
+    this.#goNext();
+    clearTimeout(this.#silence);
+    this.#silence = this.#waiting.size === 0 ? undefined : this.#startSilence();
+  }
+
+  /** The caller got no connection. The next one may try, and the silence goes on. */
+  forgo(): void {
+    this.#goNext();
+  }
+
+  #goNext(): void {
     const next = this.#waiting.take();
     if (next === undefined) this.#free++;
     else next.go();
-    clearTimeout(this.#silence);
-    this.#silence = this.#waiting.size === 0 ? undefined : this.#startSilence();
   }
 
   #startSilence(): NodeJS.Timeout {

@@ -174,13 +174,20 @@ export class BatchingDriver implements Driver {
   async lend({ isUrgent }: { readonly isUrgent: boolean }): Promise<BatchingConnection> {
     assertOutsideTransaction();
     await this.#queue.turn({ isUrgent });
-    const client = await this.#pool.connect().catch((error: unknown) => {
-      this.#queue.pass();
-      throw toStoreError(error);
-    });
+    const client = await this.#connect();
     const prepared = this.#prepared.get(client) ?? new Map();
     this.#prepared.set(client, prepared);
     return new BatchingConnection(client, prepared, this.#pooled);
+  }
+
+  /** The pool may also throw before it returns a promise, e.g. if the file of a certificate cannot be read. */
+  async #connect(): Promise<PoolClient> {
+    try {
+      return await this.#pool.connect();
+    } catch (error) {
+      this.#queue.forgo();
+      throw toStoreError(error);
+    }
   }
 
   async beginTransaction(connection: BatchingConnection): Promise<void> {
@@ -212,8 +219,8 @@ export class BatchingDriver implements Driver {
   }
 }
 
-/** After this, callers retry, and nothing is lost. */
-const SILENCE_MS = 10_000;
+/** Longer than a statement may take: see TIMEOUTS. After it, callers retry, and nothing is lost. */
+const SILENCE_MS = 16_000;
 
 /** Outside of transactions a connection is read-only: see postgres-pool.ts and postgres-session.ts. */
 const BEGIN: BatchStatement = { name: 'lastcall_begin', text: 'begin read write', values: [] };

@@ -40,7 +40,7 @@ interface Table {
   readonly bytes: number;
 }
 
-/** Without those that never had a row: their indexes have one page each, and so has the index of their long values. */
+/** Without those that never had a row: their indexes have at least one page each, and so has the index of their long values. */
 async function tablesOf(client: PoolClient, tables: readonly string[]): Promise<readonly Table[]> {
   const { rows } = await client.query<Table>(
     `select quote_ident(relname) as name, pg_total_relation_size(oid)::bigint as bytes from pg_class
