@@ -14,11 +14,12 @@ if (major < 22 || (major === 22 && minor < 19)) {
   process.removeAllListeners('warning').on('warning', (warning) => {
     if (warning.name !== 'ExperimentalWarning') printWarning?.(warning);
   });
-  // The next start loads what this one compiled, which saves a gateway an eighth of its time.
-  // The folder is the user's own: what is in the cache is run.
+  // The next start loads what this one compiled, which saves a gateway an eighth of its time. The folder is the user's own, because what is in
+  // it is run.
+  const home = process.env.HOME ?? process.env.USERPROFILE;
+  const cache = process.env.XDG_CACHE_HOME ?? (home === undefined ? undefined : `${home}/.cache`);
   const { enableCompileCache } = await import('node:module');
-  const { homedir } = await import('node:os');
-  enableCompileCache(`${process.env.XDG_CACHE_HOME ?? `${homedir()}/.cache`}/lastcall/compiled`);
+  if (cache !== undefined) enableCompileCache(`${cache}/lastcall/compiled`);
   const { main } = await import('./main.ts');
   process.exitCode = await main(process.argv.slice(2));
 }
