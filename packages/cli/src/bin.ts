@@ -14,12 +14,6 @@ if (major < 22 || (major === 22 && minor < 19)) {
   process.removeAllListeners('warning').on('warning', (warning) => {
     if (warning.name !== 'ExperimentalWarning') printWarning?.(warning);
   });
-  // The next start loads what this one compiled, which saves a gateway an eighth of its time. The folder is the user's own, because what is in
-  // it is run.
-  const home = process.env.HOME ?? process.env.USERPROFILE;
-  const cache = process.env.XDG_CACHE_HOME ?? (home === undefined ? undefined : `${home}/.cache`);
-  const { enableCompileCache } = await import('node:module');
-  if (cache !== undefined) enableCompileCache(`${cache}/lastcall/compiled`);
   const { main } = await import('./main.ts');
   process.exitCode = await main(process.argv.slice(2));
 }
