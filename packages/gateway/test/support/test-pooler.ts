@@ -72,7 +72,7 @@ class PoolerClient {
     this.#socket = socket;
     this.#mode = mode;
     socket.on('error', () => {}).on('close', () => this.#leave());
-    socket.on('data', (data) => {
+    socket.on('data', (data: Buffer) => {
       this.#rest = Buffer.concat([this.#rest, data]);
       if (this.#line === undefined) this.#greet(lineOf);
       if (this.#line !== undefined) for (const message of this.#messages()) this.#take(message);
@@ -204,7 +204,7 @@ class Line {
     this.#all.add(server);
     let rest = Buffer.alloc(0);
     socket.on('error', () => {}).on('close', () => this.#lose(server));
-    socket.on('data', (data) => {
+    socket.on('data', (data: Buffer) => {
       rest = Buffer.concat([rest, data]);
       while (rest.length >= 5 && rest.length > rest.readInt32BE(1)) {
         const size = rest.readInt32BE(1) + 1;
