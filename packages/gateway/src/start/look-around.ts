@@ -11,7 +11,7 @@ interface Looked {
   readonly models: ModelFinder;
 }
 
-/** In a file of its own: the types of the package name what was found, and would load those of the whole store with it. */
+/** This is not in found.ts, because the types of the package name what was found, and would load those of the whole store with it. */
 export async function lookAround({ store, config, settings, models }: Looked): Promise<Found> {
   const count = async (table: 'tools' | 'spaces'): Promise<number> => {
     const rows = store.db.selectFrom(table).select((eb) => eb.fn.countAll<number>().as('count'));
