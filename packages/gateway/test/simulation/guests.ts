@@ -29,7 +29,7 @@ export const GUEST = 'Gil';
 const config = { name: GUEST, instructions: `You are ${GUEST}.`, replies: 'tools' as const };
 const PLAIN: readonly [string, ...string[]] = ['answer', 'charge', 'record', 'look_up'];
 
-/** A grant covers the first of these requests. */
+/** How many requests there are at most, and which of them a grant covers. */
 const GRANTED_MOST = 6;
 export const GRANTED_REFS = ['e1', 'e2', 'e3', 'e4'];
 

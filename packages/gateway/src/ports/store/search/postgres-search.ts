@@ -22,7 +22,7 @@ export function toVector(words: readonly string[], labels: readonly string[]): s
 /** A search returns what it has found, and how far it came, if the next step would take it beyond this time. */
 const MOST_MS = 100;
 
-/** Searches one segment after the other, newest first: no one knows whether the next one has no match, or nothing but matches. */
+/** Searches one segment after the other, newest first, because the next one may have no match, or nothing but matches. */
 export async function findInPostgres(db: Kysely<Tables>, query: IndexQuery): Promise<IndexAnswer> {
   const segments = await readSegments(db);
   const startedAt = performance.now();
