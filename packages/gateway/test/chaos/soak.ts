@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { inspect, parseArgs } from 'node:util';
 import { startPooler, throughPooler } from '../support/pooler.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 import { failOver, startReplicated } from '../support/replicated-postgres.ts';
@@ -62,8 +62,11 @@ const phaseMs = (Number(values.minutes) * 60_000) / phases.length;
 
 let problems = 0;
 for (const phase of phases) {
-  const found = await perform(phase);
-  problems += found;
+  // One phase that breaks off must not cost the hours of those after it.
+  problems += await perform(phase).catch((error: unknown) => {
+    print(`${phase.name}, seed ${seed}, broke off: ${inspect(error)}`);
+    return 1;
+  });
 }
 // Not exitCode: the database server's own hook at the end of the process would set it back.
 process.exit(problems === 0 ? 0 : 1);
