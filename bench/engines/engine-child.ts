@@ -1,6 +1,7 @@
 // The worker of one engine in a process of its own: engine-child.ts <module> <name of the engine>.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { clockMs, ownProcessorMs } from './clock.ts';
-import type { Engine, EngineModule, EnginePlace } from './engine.ts';
+import type { Engine, EngineModule, EngineSettings } from './engine.ts';
 import { serveCalls } from './ipc.ts';
 import { loadEngine } from './load-engine.ts';
 
@@ -8,6 +9,12 @@ const module_: EngineModule = await loadEngine(process.argv[2] ?? '', process.ar
 let engine: Engine;
 /** When the tool ran, by run. */
 let ranAt = new Map<string, number[]>();
+/** How long the model takes. */
+let modelMs = 0;
+
+async function modelAnswers(): Promise<void> {
+  if (modelMs > 0) await sleep(modelMs);
+}
 
 function tool(run: string): number {
   const times = ranAt.get(run);
@@ -18,8 +25,8 @@ function tool(run: string): number {
 
 serveCalls({
   describe: () => ({ name: module_.name, of: module_.of, guarantee: module_.guarantee }),
-  async open(place: Omit<EnginePlace, 'tool'>) {
-    engine = await module_.open({ ...place, tool });
+  async open(settings: EngineSettings) {
+    engine = await module_.open({ ...settings, modelAnswers, tool });
     return { address: engine.address, store: engine.store };
   },
   async runAll(runs: readonly string[]) {
@@ -34,6 +41,9 @@ serveCalls({
     const times = [...ranAt.values()].flat();
     ranAt = new Map();
     return times;
+  },
+  setModelMs(ms: number) {
+    modelMs = ms;
   },
   processorMs: ownProcessorMs,
   close: () => engine.close(),

@@ -1,6 +1,6 @@
 /**
- * A durable engine and the same work as all others do: an agent's step, i.e. a model that answers at once, whose reply is
- * durable before the tool runs, and the tool, whose result is durable before the next step.
+ * A durable engine and the same work as all others do: an agent's step, i.e. a model whose reply is durable before the tool runs, and
+ * the tool, whose result is durable before the next step.
  */
 export interface EngineModule {
   /** Engine and store, e.g. "DBOS, PostgreSQL". */
@@ -24,9 +24,14 @@ export interface EnginePlace {
   readonly steps: number;
   /** The most runs that are under way at once. */
   readonly atOnce: number;
+  /** Every engine waits for it where a step asks its model: at once, or after as long as is being measured. */
+  modelAnswers(): Promise<void>;
   /** Every engine calls it where a step runs its tool. */
   tool(run: string): number;
 }
+
+/** What an engine's process is told of its place. */
+export type EngineSettings = Omit<EnginePlace, 'tool' | 'modelAnswers'>;
 
 /** Whose processor time the store's is: PostgreSQL's, the worker's own, or that of a server which the engine brought. */
 export type EngineStore = 'postgres' | 'embedded' | { readonly pid: number };

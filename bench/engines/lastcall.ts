@@ -1,3 +1,4 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { tool } from '@lastcall/core';
 import { createGateway, type Gateway } from '@lastcall/gateway';
 import { z } from 'zod';
@@ -52,7 +53,7 @@ async function open(place: EnginePlace, settings: { databaseUrl: string } | { ho
   });
   const models = Array.from({ length: place.atOnce }, (_, index) => [
     `${NAMED_RUN}-${index}`,
-    everyRun(place.steps, { toolName: 'step', input: `{"a":${index},"b":2}` }),
+    waiting(place, everyRun(place.steps, { toolName: 'step', input: `{"a":${index},"b":2}` })),
   ]);
   const gateway = createGateway({
     ...settings,
@@ -63,7 +64,7 @@ async function open(place: EnginePlace, settings: { databaseUrl: string } | { ho
     limits: { agent: { maxSteps: 1_000_000, tokensPerCycle: 1e9, consciousnessTokens: 1e9, eventsPerCycle: 1 } },
     models: {
       ...Object.fromEntries(models),
-      instant: everyRun(Number.POSITIVE_INFINITY, { toolName: 'note', input: task.input }),
+      note: waiting(place, everyRun(Number.POSITIVE_INFINITY, { toolName: 'note', input: task.input })),
     },
     tools: { step: { tool: step, visible: false }, note: { tool: note, visible: false } },
   });
@@ -88,6 +89,16 @@ async function open(place: EnginePlace, settings: { databaseUrl: string } | { ho
   };
 }
 
+function waiting({ modelAnswers }: EnginePlace, model: LanguageModelV4): LanguageModelV4 {
+  return {
+    ...model,
+    async doStream(options) {
+      await modelAnswers();
+      return await model.doStream(options);
+    },
+  };
+}
+
 async function close(gateway: Gateway, http: HttpSender): Promise<void> {
   http.close();
   await gateway.stop();
@@ -96,7 +107,7 @@ async function close(gateway: Gateway, http: HttpSender): Promise<void> {
 async function createSleepers(http: HttpSender, count: number): Promise<readonly string[]> {
   const agents: string[] = [];
   for (let index = 0; index < count; index++)
-    agents.push(await createAgent(http, { model: 'instant', tools: ['note'] }));
+    agents.push(await createAgent(http, { model: 'note', tools: ['note'] }));
   return agents;
 }
 

@@ -1,4 +1,4 @@
-import type { Engine, EngineModule, EnginePlace, EngineStore } from './engine.ts';
+import type { Engine, EngineModule, EngineSettings, EngineStore } from './engine.ts';
 import { type RemoteProcess, startProcess } from './ipc.ts';
 
 /** An engine's worker and a client of it, each in a process of its own. */
@@ -15,16 +15,13 @@ export interface EngineFile {
   readonly name: string;
 }
 
-export async function startEngine(
-  { file, name }: EngineFile,
-  place: Omit<EnginePlace, 'tool'>,
-): Promise<StartedEngine> {
+export async function startEngine({ file, name }: EngineFile, settings: EngineSettings): Promise<StartedEngine> {
   const [worker, client] = ['engine-child.ts', 'sender-child.ts'].map((child) =>
     startProcess(new URL(child, import.meta.url), [file, name]),
   ) as [RemoteProcess, RemoteProcess];
   try {
     const described = await worker.call<Pick<EngineModule, 'name' | 'of' | 'guarantee'>>('describe');
-    const { address, store } = await worker.call<Pick<Engine, 'address' | 'store'>>('open', place);
+    const { address, store } = await worker.call<Pick<Engine, 'address' | 'store'>>('open', settings);
     await client.call('connect', address);
     return { ...described, worker, client, store, stop: () => stop(worker, client) };
   } catch (error) {

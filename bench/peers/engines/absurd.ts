@@ -20,13 +20,13 @@ export const engines: readonly EngineModule[] = [
 /** More than the runs at once; it has no default that fits many. */
 const CONCURRENCY = 32;
 
-async function open({ databaseUrl, steps, tool }: EnginePlace): Promise<Engine> {
+async function open({ databaseUrl, steps, modelAnswers, tool }: EnginePlace): Promise<Engine> {
   await installSchema(databaseUrl);
   const absurd = new Absurd({ db: databaseUrl });
   await absurd.createQueue();
   absurd.registerTask<{ run: string }, null>({ name: 'run' }, async ({ run }, ctx) => {
     for (let step = 0; step < steps; step++) {
-      await ctx.step(`model-${step}`, askModel);
+      await ctx.step(`model-${step}`, () => askModel({ modelAnswers }));
       await ctx.step(`tool-${step}`, async () => tool(run));
     }
     return null;
@@ -36,7 +36,7 @@ async function open({ databaseUrl, steps, tool }: EnginePlace): Promise<Engine> 
     const heard: unknown[] = [];
     for (let number = 0; ; number++) {
       heard.push(await ctx.awaitEvent(eventOf(agent, number)));
-      await ctx.step(`model-${number}`, askModel);
+      await ctx.step(`model-${number}`, () => askModel({ modelAnswers }));
       await ctx.step(`tool-${number}`, async () => tool('message'));
     }
   });

@@ -1,3 +1,4 @@
+import type { EnginePlace } from '../../engines/engine.ts';
 import { task } from '../../overhead/contender.ts';
 
 /** The model's reply, the same for all engines: it asks for the tool. */
@@ -6,7 +7,8 @@ interface ToolCall {
   readonly input: { readonly a: number; readonly b: number };
 }
 
-/** The model: answers at once. */
-export async function askModel(): Promise<ToolCall> {
+/** Asks the model. */
+export async function askModel({ modelAnswers }: Pick<EnginePlace, 'modelAnswers'>): Promise<ToolCall> {
+  await modelAnswers();
   return { name: task.toolName, input: JSON.parse(task.input) as ToolCall['input'] };
 }

@@ -15,9 +15,9 @@ export const engines: readonly EngineModule[] = [
   },
 ];
 
-async function open({ databaseUrl, steps, tool }: EnginePlace): Promise<Engine> {
+async function open({ databaseUrl, steps, modelAnswers, tool }: EnginePlace): Promise<Engine> {
   const oneStep = async (run: string): Promise<void> => {
-    await DBOS.runStep(askModel, { name: 'model' });
+    await DBOS.runStep(() => askModel({ modelAnswers }), { name: 'model' });
     await DBOS.runStep(async () => tool(run), { name: 'tool' });
   };
   const work = DBOS.registerWorkflow(

@@ -22,10 +22,11 @@ export const engines: readonly EngineModule[] = [
   },
 ];
 
-async function open({ databaseUrl, steps, tool }: EnginePlace): Promise<Engine> {
+async function open(place: EnginePlace): Promise<Engine> {
+  const { databaseUrl, steps } = place;
   const checkpointer = PostgresSaver.fromConnString(databaseUrl);
   await checkpointer.setup();
-  const [run, message] = [graphOf(steps, tool, checkpointer), graphOf(1, tool, checkpointer)];
+  const [run, message] = [graphOf(place, checkpointer), graphOf({ ...place, steps: 1 }, checkpointer)];
   const invoke = async (graph: typeof run, thread: string): Promise<void> => {
     const config = { configurable: { thread_id: thread }, recursionLimit: 2 * steps + 2, durability: 'sync' as const };
     await graph.invoke({ messages: [new HumanMessage('Go on.')] }, config);
@@ -47,10 +48,10 @@ async function open({ databaseUrl, steps, tool }: EnginePlace): Promise<Engine> 
 }
 
 /** The smallest graph that does it: a node that asks the model, a node that runs the tool, so many times. */
-function graphOf(steps: number, tool: EnginePlace['tool'], checkpointer: PostgresSaver) {
+function graphOf({ steps, modelAnswers, tool }: EnginePlace, checkpointer: PostgresSaver) {
   return new StateGraph(MessagesAnnotation)
     .addNode('model', async ({ messages }) => {
-      const { name, input } = await askModel();
+      const { name, input } = await askModel({ modelAnswers });
       const call = { id: `call-${messages.length}`, name, args: { ...input } };
       return { messages: [new AIMessage({ content: '', tool_calls: [call] })] };
     })

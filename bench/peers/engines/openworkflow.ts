@@ -37,17 +37,17 @@ export const engines: readonly EngineModule[] = [
 
 type Backend = BackendPostgres | BackendSqlite;
 
-async function open({ steps, atOnce, tool }: EnginePlace, backend: Backend, address: string): Promise<Engine> {
+async function open({ steps, atOnce, modelAnswers, tool }: EnginePlace, backend: Backend, address: string): Promise<Engine> {
   const ow = new OpenWorkflow({ backend });
   const work = ow.defineWorkflow<{ run: string }, void>({ name: 'run' }, async ({ input, step }) => {
     for (let index = 0; index < steps; index++) {
-      await step.run({ name: `model-${index}` }, askModel);
+      await step.run({ name: `model-${index}` }, () => askModel({ modelAnswers }));
       await step.run({ name: `tool-${index}` }, () => tool(input.run));
     }
   });
   const waiter = ow.defineWorkflow<{ agent: string }, void>({ name: 'waiter' }, async ({ input, step }) => {
     await step.waitForSignal({ signal: input.agent, timeout: '1h' });
-    await step.run({ name: 'model' }, askModel);
+    await step.run({ name: 'model' }, () => askModel({ modelAnswers }));
     await step.run({ name: 'tool' }, () => tool('message'));
   });
   const worker = ow.newWorker({ concurrency: atOnce });

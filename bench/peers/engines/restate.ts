@@ -25,9 +25,9 @@ export const engines: readonly EngineModule[] = [
 
 type Run = { run: string };
 
-function servicesOf({ steps, tool }: EnginePlace) {
+function servicesOf({ steps, modelAnswers, tool }: EnginePlace) {
   const oneStep = async (ctx: restate.Context, run: string): Promise<number> => {
-    await ctx.run('model', askModel);
+    await ctx.run('model', () => askModel({ modelAnswers }));
     return await ctx.run('tool', () => tool(run));
   };
   const runs = restate.service({
