@@ -106,8 +106,7 @@ async function close(gateway: Gateway, http: HttpSender): Promise<void> {
 
 async function createSleepers(http: HttpSender, count: number): Promise<readonly string[]> {
   const agents: string[] = [];
-  for (let index = 0; index < count; index++)
-    agents.push(await createAgent(http, { model: 'note', tools: ['note'] }));
+  for (let index = 0; index < count; index++) agents.push(await createAgent(http, { model: 'note', tools: ['note'] }));
   return agents;
 }
 

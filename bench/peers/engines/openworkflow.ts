@@ -37,7 +37,11 @@ export const engines: readonly EngineModule[] = [
 
 type Backend = BackendPostgres | BackendSqlite;
 
-async function open({ steps, atOnce, modelAnswers, tool }: EnginePlace, backend: Backend, address: string): Promise<Engine> {
+async function open(
+  { steps, atOnce, modelAnswers, tool }: EnginePlace,
+  backend: Backend,
+  address: string,
+): Promise<Engine> {
   const ow = new OpenWorkflow({ backend });
   const work = ow.defineWorkflow<{ run: string }, void>({ name: 'run' }, async ({ input, step }) => {
     for (let index = 0; index < steps; index++) {

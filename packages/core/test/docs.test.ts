@@ -209,7 +209,9 @@ describe('the documentation of errors', () => {
 async function runSamples(): Promise<ReadonlyMap<string, SampleRun>> {
   const program = join(import.meta.dirname, 'run-samples.ts');
   const files = samples.map(({ file }) => join(directory, file));
-  const { stdout } = await run(process.execPath, [program, ...files], { timeout: MOST_MS });
+  // What samples leave in the folder for temporary files goes with their own.
+  const env = { ...process.env, TMPDIR: directory };
+  const { stdout } = await run(process.execPath, [program, ...files], { timeout: MOST_MS, env });
   return new Map((JSON.parse(stdout) as SampleRun[]).map((one) => [basename(one.file), one]));
 }
 

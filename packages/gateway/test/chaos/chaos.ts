@@ -7,6 +7,7 @@ import { Crowd } from './crowd.ts';
 import { Driver } from './driver.ts';
 import { Fleet } from './fleet.ts';
 import { Random } from './random.ts';
+import { redriveLost } from './redrive-lost.ts';
 import { type ChaosDatabase, type Fault, LEASE_MS, Storm } from './storm.ts';
 import { StreamFollower } from './stream-follower.ts';
 
@@ -25,6 +26,8 @@ export interface ChaosReport {
   readonly problems: readonly string[];
   readonly faults: Readonly<Record<Fault, number>>;
   readonly messages: number;
+  /** Events whose run was taken over too often, and which were put back. */
+  readonly redriven: number;
   /** The longest that work in hand waited for somebody to take it over. */
   readonly longestTakeoverMs: number;
 }
@@ -44,7 +47,7 @@ export async function runChaos({
     databaseUrl: database.kind === 'postgres' ? database.url : undefined,
     directUrl: database.kind === 'postgres' ? database.directUrl : undefined,
   });
-  const fleet = new Fleet(site);
+  await using fleet = new Fleet(site);
   await fleet.open(gateways);
   const driver = new Driver(fleet, new Random(seed + 2));
   await driver.open();
@@ -55,7 +58,7 @@ export async function runChaos({
   for (const fault of faults) await storm.inflict(fault);
   await crowd.close();
   await fleet.whole();
-  const problems = await calm({ site, driver, followers });
+  const { problems, redriven } = await calm({ site, fleet, driver, followers });
   await driver.close();
   for (const follower of followers) await follower.close();
   await fleet.close();
@@ -70,6 +73,7 @@ export async function runChaos({
     ],
     faults: storm.faults,
     messages: driver.posted.length,
+    redriven,
     longestTakeoverMs: storm.longestTakeoverMs,
   };
 }
@@ -77,15 +81,20 @@ export async function runChaos({
 /** Nothing hits any more: all that was asked for comes to its end. */
 async function calm({
   site,
+  fleet,
   driver,
   followers,
 }: {
   site: Site;
+  fleet: Fleet;
   driver: Driver;
   followers: StreamFollower[];
-}): Promise<string[]> {
+}): Promise<{ problems: string[]; redriven: number }> {
+  let redriven = 0;
   try {
     await until('everything is at rest', () => isAtRest(site), { patienceMs: 60_000 });
+    redriven = await redriveLost(site, fleet);
+    await until('everything is at rest again', () => isAtRest(site), { patienceMs: 60_000 });
     const { events } = await site.db
       .selectFrom('streams')
       .select((eb) => eb.fn.sum<number>('next_seq').as('events'))
@@ -94,9 +103,9 @@ async function calm({
     const heard = (): number => followers.reduce((sum, { seq }) => sum + seq + 1, 0);
     await until('everything is heard', () => heard() === Number(events));
   } catch (error) {
-    return [String(error), ...(await problemsOfAnswers(driver))];
+    return { problems: [String(error), ...(await problemsOfAnswers(driver))], redriven };
   }
-  return await problemsOfAnswers(driver);
+  return { problems: await problemsOfAnswers(driver), redriven };
 }
 
 async function isAtRest(site: Site): Promise<boolean> {

@@ -8,6 +8,7 @@ import { until } from '../processes/until.ts';
 import type { ChaosOptions, ChaosReport } from './chaos.ts';
 import { Fleet } from './fleet.ts';
 import { Random } from './random.ts';
+import { redriveLost } from './redrive-lost.ts';
 import { LEASE_MS, Storm } from './storm.ts';
 import { StreamFollower } from './stream-follower.ts';
 
@@ -30,7 +31,7 @@ export async function runChorus({
     databaseUrl: database.kind === 'postgres' ? database.url : undefined,
     directUrl: database.kind === 'postgres' ? database.directUrl : undefined,
   });
-  const fleet = new Fleet(site);
+  await using fleet = new Fleet(site);
   await fleet.open(gateways);
   const place = await findPlace(fleet.urls[0] ?? '');
   const followers = Object.values(place.spaces).map((id) => new StreamFollower(fleet, id));
@@ -49,12 +50,23 @@ export async function runChorus({
   isOver = true;
   await fleet.whole();
   await asking;
-  await until('all is said', () => isAllSaid(site, refs), { patienceMs: 120_000 });
-  await until('everything is at rest', () => isIdle(site), { patienceMs: 60_000 });
+  let redriven = 0;
+  const isSaid = async (): Promise<boolean> => {
+    redriven += await redriveLost(site, fleet);
+    return await isAllSaid(site, refs);
+  };
+  const unrest: string[] = [];
+  try {
+    await until('all is said', isSaid, { patienceMs: 120_000 });
+    await until('everything is at rest', () => isIdle(site), { patienceMs: 60_000 });
+  } catch (error) {
+    unrest.push(String(error));
+  }
   for (const follower of followers) await follower.close();
   await fleet.close();
   return {
     problems: [
+      ...unrest,
       ...storm.problems,
       ...fleet.problems,
       ...followers.flatMap((follower) => follower.problems),
@@ -63,6 +75,7 @@ export async function runChorus({
     ],
     faults: storm.faults,
     messages: refs.length * VOICES.length,
+    redriven,
     longestTakeoverMs: storm.longestTakeoverMs,
   };
 }

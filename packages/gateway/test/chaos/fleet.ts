@@ -61,9 +61,14 @@ export class Fleet {
   }
 
   async close(): Promise<void> {
+    if (this.#isClosing) return;
     await this.whole();
     this.#isClosing = true;
     await Promise.all(this.names.map((name) => this.terminate(name)));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
   }
 
   async #end(name: string, signal: NodeJS.Signals): Promise<Exit | undefined> {

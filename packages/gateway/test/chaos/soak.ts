@@ -14,6 +14,7 @@ import type { ChaosDatabase, Fault } from './storm.ts';
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '10' },
+    phases: { type: 'string', default: '' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
 });
@@ -58,10 +59,14 @@ const phases: readonly Phase[] = [
   { name: 'One gateway on SQLite', run: runChaos, kind: 'sqlite', gateways: ['a'] },
   { name: 'Ten talkers, one gateway on SQLite', run: runChorus, kind: 'sqlite', gateways: ['a'] },
 ];
-const phaseMs = (Number(values.minutes) * 60_000) / phases.length;
+/** `--phases pooler` runs those whose name contains it. */
+const chosen = phases.filter(({ name }) => name.toLowerCase().includes(values.phases.toLowerCase()));
+if (chosen.length === 0)
+  throw new Error(`No phase is named "${values.phases}": ${phases.map(({ name }) => name).join('; ')}.`);
+const phaseMs = (Number(values.minutes) * 60_000) / chosen.length;
 
 let problems = 0;
-for (const phase of phases) {
+for (const phase of chosen) {
   // One phase that breaks off must not cost the hours of those after it.
   problems += await perform(phase).catch((error: unknown) => {
     print(`${phase.name}, seed ${seed}, broke off: ${inspect(error)}`);
@@ -130,8 +135,8 @@ function* faultsFor(durationMs: number, more: readonly Fault[]): Generator<Fault
   while (Date.now() < end) yield random.oneOf(['kill', ...usual, ...more]);
 }
 
-function tell(name: string, { problems, faults, messages, longestTakeoverMs }: ChaosReport): void {
-  print(`${name}, seed ${seed}: ${messages} messages, ${JSON.stringify(faults)}.`);
+function tell(name: string, { problems, faults, messages, redriven, longestTakeoverMs }: ChaosReport): void {
+  print(`${name}, seed ${seed}: ${messages} messages, ${redriven} redriven, ${JSON.stringify(faults)}.`);
   print(`The longest that work in hand waited: ${longestTakeoverMs} ms. Problems: ${problems.length}.`);
   for (const problem of problems) print(`- ${problem}`);
 }

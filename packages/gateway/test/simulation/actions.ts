@@ -4,15 +4,24 @@ import type { Action } from './action.ts';
 export const WORKS = ['answer', 'charge', 'record', 'look_up', 'confirm', 'transfer'] as const;
 const IN_CHAT = ['answer', 'charge', 'record', 'look_up'] as const;
 
+export interface ActionOptions {
+  /** From, to. */
+  readonly count: readonly [number, number];
+  /** All begin within this time. */
+  readonly beginMs: number;
+}
+
 /** What people and clients of this seed do, in the order of time. */
-export function actionsOf(seed: number): readonly Action[] {
+export function actionsOf(seed: number, { count: [least, most], beginMs }: ActionOptions): readonly Action[] {
   const random = new Random(seed ^ 0x5eed);
-  const actions = Array.from({ length: random.between(3, 9) }, (_, index) => actionOf(random, index + 1));
+  const actions = Array.from({ length: random.between(least, most) }, (_, index) =>
+    actionOf(random, index + 1, beginMs),
+  );
   return actions.sort((one, other) => one.at - other.at);
 }
 
-function actionOf(random: Random, number: number): Action {
-  const at = 100 + random.between(0, 10_000);
+function actionOf(random: Random, number: number, beginMs: number): Action {
+  const at = 100 + random.between(0, beginMs);
   const drawn = random.next();
   if (drawn < 0.2)
     return {

@@ -98,7 +98,10 @@ async function effectsOfSubAgents({ db, ledger }: Checked): Promise<readonly str
   ];
 }
 
-/** The tools of a machine's nodes are not shown in spaces. */
+/**
+ * The tools of a machine's nodes are not shown in spaces. A deleted agent is in no space: a call that it starts before its run has noticed
+ * has no card, and does not run.
+ */
 async function cardsShown({ db }: Checked): Promise<readonly string[]> {
   const defined = await db
     .selectFrom('calls')
@@ -106,7 +109,16 @@ async function cardsShown({ db }: Checked): Promise<readonly string[]> {
     .select('calls.id')
     .where('agents.config', 'like', '%"definition"%')
     .execute();
-  const hidden = new Set(defined.map(({ id }) => id));
+  const late = await db
+    .selectFrom('calls')
+    .innerJoin('runs', 'runs.id', 'calls.run_id')
+    .innerJoin('agents', 'agents.id', 'calls.agent_id')
+    .select('calls.id')
+    .where('agents.status', '=', 'deleted')
+    .whereRef('calls.created_at', '>=', 'runs.cancel_requested_at')
+    .where('calls.outcome', 'like', '%"effect":"none"%')
+    .execute();
+  const hidden = new Set([...defined, ...late].map(({ id }) => id));
   return (await problemsOfCards(db)).filter((text) => !hidden.has(/^Call (\S+)/.exec(text)?.[1] ?? ''));
 }
 
@@ -214,10 +226,10 @@ async function deniedEffects({ db, ledger }: Checked): Promise<readonly string[]
   const calls = await db.selectFrom('calls').select(['id', 'tool_name', 'idempotency_key', 'outcome']).execute();
   const acted = new Set(ledger.effects.map(({ idempotencyKey }) => idempotencyKey));
   return calls.flatMap(({ id, tool_name, idempotency_key, outcome }) => {
-    const { status, code = '' } = fromJson<{ status: string; code?: string } | null>(outcome ?? 'null') ?? {
-      status: '',
-    };
-    const isDenied = status === 'cancelled' || status === 'skipped' || ['denied', 'invalid_input'].includes(code);
+    const ended = fromJson<{ status: string; code?: string; effect?: string } | null>(outcome ?? 'null');
+    const { status = '', code = '', effect } = ended ?? {};
+    const isDenied =
+      effect === 'none' || status === 'cancelled' || status === 'skipped' || ['denied', 'invalid_input'].includes(code);
     return isDenied && acted.has(idempotency_key)
       ? [`${tool_name} ${id} ended ${status} ${code}, and took effect.`]
       : [];

@@ -41,6 +41,8 @@ export interface FaultOptions {
   readonly only?: ReadonlySet<string> | undefined;
   /** Another number gives other delays, with the same faults. Default 0. */
   readonly timing?: number | undefined;
+  /** Faults are this many times as likely. Default 1. */
+  readonly wildness?: number;
   readonly now: () => number;
   readonly onFault: (fault: Fault) => void;
 }
@@ -61,7 +63,7 @@ export class Faults {
   constructor(seed: number, options: FaultOptions) {
     this.#seed = seed;
     this.#options = options;
-    this.#wildness = 0.25 * 2 ** (4 * chance(seed, 'wildness', 0));
+    this.#wildness = (options.wildness ?? 1) * 0.25 * 2 ** (4 * chance(seed, 'wildness', 0));
   }
 
   /** The fault that happens here, if any. */

@@ -19,14 +19,16 @@ async function connect(town: Town, stream: string, read: { seqs: number[]; reset
   const gateway = town.pickGateway('follower');
   if (gateway === undefined) return;
   const { time, faults } = town;
-  const cutAfterMs = 2_000 + 30_000 * faults.number('follower stays');
+  const cutAfterMs = 2_000 + 15_000 * faults.number('follower stays');
   const isSlow = faults.at('follower', { 'read-slowly': 0.04 }) !== undefined;
   const { promise, resolve } = Promise.withResolvers<void>();
   let isOpen = true;
   const cut = (): void => {
     isOpen = false;
+    forget();
     resolve();
   };
+  const forget = town.onDeath(gateway.process, cut);
   time.afterIn(undefined, cutAfterMs, cut);
   const serve = async (): Promise<void> => {
     const reader = await readStream(gateway.services, { stream, after: read.seqs.at(-1) ?? 0 });

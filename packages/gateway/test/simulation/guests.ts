@@ -71,14 +71,14 @@ export function guestOf(seed: number): GuestName | undefined {
 }
 
 /** What the guest of this seed is asked for, and when it is deleted or its grants are revoked. */
-export function actionsForGuest(name: GuestName, seed: number): readonly Action[] {
+export function actionsForGuest(name: GuestName, seed: number, beginMs: number): readonly Action[] {
   const { works, most = 4, isDeleted = false, isGranted = false }: Guest = GUESTS[name];
   const random = new Random(seed ^ 0x6e57);
   const posts = Array.from({ length: random.between(2, most) }, (_, index): Action => {
-    const [at, what] = [100 + random.between(0, 10_000), random.oneOf(works)];
+    const [at, what] = [100 + random.between(0, beginMs), random.oneOf(works)];
     return { kind: 'post', at, ref: `e${index + 1}`, agent: GUEST, what };
   });
-  const at = 2_000 + random.between(0, 10_000);
+  const at = 2_000 + random.between(0, beginMs);
   if (isDeleted) posts.push({ kind: 'delete', at, ref: 'deletion', agent: GUEST });
   if (isGranted) posts.push({ kind: 'revoke', at: at + 4_000, ref: 'revocation', agent: GUEST });
   return posts;

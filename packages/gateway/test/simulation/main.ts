@@ -1,4 +1,5 @@
 import './replace-globals.ts';
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 
 /**
@@ -9,7 +10,9 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     seeds: { type: 'string' },
     from: { type: 'string', default: '1' },
+    every: { type: 'string', default: '1' },
     minutes: { type: 'string' },
+    processes: { type: 'string' },
     log: { type: 'boolean', default: false },
     'no-shrink': { type: 'boolean', default: false },
     plant: { type: 'string' },
@@ -27,14 +30,31 @@ if (values.plant !== undefined) {
   plant(values.plant);
 }
 // Imported after the planted fault is known.
-const { simulate } = await import('./simulate.ts');
-process.exitCode = await simulate({
-  ...(values.seed === undefined
-    ? { from: Number(values.from), count: values.minutes === undefined ? Number(values.seeds ?? 100) : undefined }
-    : { from: Number(values.seed), count: 1 }),
+const { secondsNow, simulate, tell, violateAll } = await import('./simulate.ts');
+if (values.violate) {
+  await violateAll();
+  process.exit();
+}
+const startedAt = secondsNow();
+const isOne = values.seed !== undefined;
+const options = {
+  from: Number(values.seed ?? values.from),
+  count: isOne ? 1 : values.minutes === undefined ? Number(values.seeds ?? 100) : undefined,
+  every: Number(values.every),
   minutes: values.minutes === undefined ? undefined : Number(values.minutes),
-  isLogged: values.log || values.seed !== undefined,
+  isLogged: values.log || isOne,
   isShrunk: !values['no-shrink'],
   isUntilFound: values.plant !== undefined,
-  isViolated: values.violate,
-});
+};
+// The first seed that finds a planted fault, and a log in the order of seeds, come from one process.
+const isAlone = isOne || options.isLogged || options.isUntilFound;
+const processes = Number(values.processes ?? (isAlone ? 1 : availableParallelism()));
+if (process.send !== undefined) {
+  // This process has a share of the seeds.
+  process.send(await simulate(options));
+  process.disconnect();
+} else if (processes === 1) process.exitCode = tell(await simulate(options), secondsNow() - startedAt);
+else {
+  const { simulateInProcesses } = await import('./simulate-in-processes.ts');
+  process.exitCode = tell(await simulateInProcesses(options, processes), secondsNow() - startedAt);
+}

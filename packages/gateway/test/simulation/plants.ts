@@ -21,28 +21,28 @@ const CACHE = 'gateway/src/runtime/claim/transcript-cache.ts';
 export const PLANTS: readonly Plant[] = [
   {
     name: 'the fence does not check the epoch',
-    seed: 6,
+    seed: 63,
     file: LEASE,
     find: ".where('id', '=', threadId).where('epoch', '=', epoch), dialect)",
     replace: ".where('id', '=', threadId), dialect)",
   },
   {
     name: 'a claim does not raise the epoch',
-    seed: 6,
+    seed: 63,
     file: LEASE,
     find: "epoch: eb('epoch', '+', 1)",
     replace: "epoch: eb('epoch', '+', 0)",
   },
   {
     name: 'the sweep does not find lost wakes',
-    seed: 7,
+    seed: 3,
     file: RUNNABLE,
     find: 'const waiting = waitedMs === undefined ? [] :',
     replace: 'const waiting = waitedMs !== -1 ? [] :',
   },
   {
     name: 'the sweep does not find open runs',
-    seed: 12,
+    seed: 8,
     file: RUNNABLE,
     find: 'const open = await threadsWithOpenRuns(tx.db, now);',
     replace: 'const open = (await threadsWithOpenRuns(tx.db, now)).slice(0, 0);',
@@ -57,14 +57,14 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'a start is not durable before the tool runs',
-    seed: 6,
+    seed: 32,
     file: JOURNAL,
     find: 'return this.#queue.write([...started, ...shown]).then(nothing);',
     replace: 'this.#buffer([...started, ...shown]); return Promise.resolve();',
   },
   {
     name: 'a write whose outcome is unknown is repeated',
-    seed: 285,
+    seed: 386,
     file: 'gateway/src/ports/store/retry-while-unavailable.ts',
     find: 'const isAway = error instanceof StoreUnavailable && !error.inDoubt;',
     replace: 'const isAway = error instanceof StoreUnavailable;',
@@ -86,21 +86,21 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'the events of a failed run are done',
-    seed: 13,
+    seed: 28,
     file: CLOSE,
     find: ': { ...returned, available_at: at },',
     replace: ": { status: 'done', error },",
   },
   {
     name: 'a message that is sent twice is stored twice',
-    seed: 1,
+    seed: 2,
     file: 'gateway/src/domain/spaces/post-message.ts',
     find: 'client_message_id: newMessage.clientMessageId ?? null,',
     replace: 'client_message_id: `${newMessage.clientMessageId}${before === undefined ? "" : " "}`,',
   },
   {
     name: 'a message is stored without its events',
-    seed: 3,
+    seed: 7,
     file: 'gateway/src/domain/spaces/post-message.ts',
     find: 'const heardBy = await notifyAgents(services, tx, { space, message, replyToSeq, sender, recipients });',
     replace:
@@ -108,14 +108,14 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'the key of a repeated request is ignored',
-    seed: 7,
+    seed: 39,
     file: 'gateway/src/runtime/chat/start-turn.ts',
     find: 'if (repeated !== undefined) return await repeatOf(tx, repeated, caller);',
     replace: 'void repeated; void repeatOf;',
   },
   {
     name: 'a plan fires twice',
-    seed: 2,
+    seed: 4,
     file: 'gateway/src/domain/plans/fire-due-plans.ts',
     find: 'eventId: `plan:${plan.id}:${dueAt}`,',
     replace: 'eventId: `plan:${plan.id}:${dueAt}:${now}`,',
@@ -129,7 +129,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'a reader takes an event after a gap',
-    seed: 1,
+    seed: 2,
     file: READER,
     find: 'const follows = seq === this.#newest.value + 1 && this.#newest.value === this.#lastHeld();',
     replace: 'const follows = true;',
@@ -165,28 +165,28 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'a transaction resolves before its commit',
-    seed: 6,
+    seed: 1,
     file: TRANSACTION,
     find: '      await this.#commit(onDoubt);\n      return value;',
     replace: '      void this.#commit(onDoubt).catch(() => {});\n      return value;',
   },
   {
     name: 'a transaction is committed although a statement failed',
-    seed: 2,
+    seed: 32,
     file: TRANSACTION,
     find: 'if (!this.#abortsOnError && this.#sent > 0) throwFirst(await this.#end());',
     replace: 'if (!this.#abortsOnError && this.#sent > 0) { await this.#end(); this.#failures.length = 0; }',
   },
   {
     name: 'a reader does not look for events whose notice was lost',
-    seed: 3,
+    seed: 2,
     file: READER,
     find: '    this.#newest.raiseTo(end);\n    return end;',
     replace: '    return end;',
   },
   {
     name: 'an approved call is not run',
-    seed: 4,
+    seed: 7,
     file: 'gateway/src/domain/calls/answer-call.ts',
     find: '  await pushCallEnd(tx, row, outcome, { resolvedBy, answeringRunId: runId });',
     replace:
@@ -194,21 +194,21 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'a failed run does not end what it announced',
-    seed: 13,
+    seed: 28,
     file: CLOSE,
     find: '  if (announcedSpaceId !== null) {',
     replace: "  if (announcedSpaceId !== null && status !== 'failed') {",
   },
   {
     name: 'a deleted agent goes on with its run',
-    seed: 80,
+    seed: 8,
     file: 'gateway/src/domain/agents/delete-agent.ts',
     find: '  await cancelRunsOf(tx, agentId);\n',
     replace: '',
   },
   {
     name: 'the calls of a deleted agent are not settled',
-    seed: 296,
+    seed: 32,
     file: 'gateway/src/domain/agents/delete-agent.ts',
     find: '  settleUnrun(tx, agentId);\n',
     replace: '',
@@ -222,7 +222,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'a compaction drops calls that wait',
-    seed: 54,
+    seed: 78,
     file: 'gateway/src/domain/transcript/compact.ts',
     find: 'carried: [...toSummaryEntries(lines), ...waiting, ...withFullInbox(',
     replace: 'carried: [...toSummaryEntries(lines), ...withFullInbox(',
@@ -236,14 +236,14 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'a reader that is behind keeps what comes after a gap',
-    seed: 19,
+    seed: 39,
     file: READER,
     find: 'const follows = seq === this.#newest.value + 1 && this.#newest.value === this.#lastHeld();',
     replace: 'const follows = seq === this.#newest.value + 1;',
   },
   {
     name: 'a revocation does not end the grant',
-    seed: 91,
+    seed: 77,
     file: 'gateway/src/domain/grants/list-grants.ts',
     find: "ended_by: by })\n    .where('id', '=', id)",
     replace: "ended_by: by })\n    .where('id', '=', '')",
@@ -255,22 +255,31 @@ export const PLANTS: readonly Plant[] = [
     find: 'isCovered(fromJson<Condition[]>(grant.conditions), use.input) &&',
     replace: 'isCovered([], use.input) &&',
   },
-];
-
-/** Mistakes that the first worlds did not find. A rarer order of events may. */
-export const UNFOUND_PLANTS: readonly Omit<Plant, 'seed'>[] = [
+  {
+    name: "a machine's run that is taken over cancels the card of an answered call",
+    seed: 516,
+    file: 'gateway/src/runtime/journal/recover-calls.ts',
+    find: 'wait_status === null || run.answers[callId] !== undefined',
+    replace: "wait_status !== 'pending'",
+  },
   {
     name: 'a card is written after the start',
+    seed: 128,
     file: JOURNAL,
     find: 'return this.#queue.write([...started, ...shown]).then(nothing);',
     replace: 'return this.#queue.write(started).then(() => void this.#addLive(shown));',
   },
   {
     name: 'a call that was cut off runs again',
+    seed: 108,
     file: 'core/src/turn/settle-batch.ts',
     find: "return tool.effects === 'external' && (!tool.idempotent || turn.limit.hit !== undefined);",
     replace: 'return turn.limit.hit !== undefined;',
   },
+];
+
+/** Mistakes that the first worlds did not find. A rarer order of events may. */
+export const UNFOUND_PLANTS: readonly Omit<Plant, 'seed'>[] = [
   {
     name: 'a call of a failed run is said not to have run',
     file: 'gateway/src/runtime/journal/fail-run.ts',

@@ -54,7 +54,7 @@ export function openRemoteStore(
     const kind = isUrgent ? 'urgent ' : '';
     await arrive(`${kind}begin`, isUrgent);
     const begun = await database.open();
-    const end = world.openTransaction(process, () => begun.rollback());
+    const end = world.onDeath(process, () => void begun.rollback());
     return {
       ...begun,
       async commit() {

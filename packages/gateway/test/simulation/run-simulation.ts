@@ -15,7 +15,7 @@ export function runSimulation(...given: readonly string[]): Promise<SimulationOu
   const { promise, resolve } = Promise.withResolvers<SimulationOutput>();
   const child = execFile(
     process.execPath,
-    [...(given.includes('--plant') ? SOURCE : BUNDLE), ...given],
+    [...(given.includes('--plant') ? SOURCE : BUNDLE), '--processes=1', ...given],
     { maxBuffer: 100_000_000 },
     (_error, out, err) => resolve({ code: child.exitCode ?? -1, text: out + err }),
   );

@@ -24,7 +24,6 @@ export interface SimGateway {
 export const LIMITS: GatewayLimits = {
   ...DEFAULT_GATEWAY_LIMITS,
   leaseMs: 10_000,
-  sweepMs: 2_000,
   // An agent's message wakes no other agent: that would only add runs in which there is nothing to do.
   hopLimit: 0,
   // A client that reads slowly has more to read than is kept for it.
@@ -33,19 +32,20 @@ export const LIMITS: GatewayLimits = {
 
 interface GatewayParts {
   readonly name: string;
+  readonly limits: GatewayLimits;
   readonly database: WorldDatabase;
   readonly hub: Hub;
   readonly registry: Registry;
 }
 
-export function startGateway(world: Surroundings, { name, database, hub, registry }: GatewayParts): SimGateway {
+export function startGateway(world: Surroundings, { name, limits, database, hub, registry }: GatewayParts): SimGateway {
   const process = createProcess(name);
   return inProcess(process, () => {
     const bus = hub.join(process);
-    const scheduler = new Scheduler({ slots: LIMITS.runs });
-    const parts: StoreParts = { bus, limits: LIMITS, scheduler: losingWakes(world, process, scheduler) };
+    const scheduler = new Scheduler({ slots: limits.runs });
+    const parts: StoreParts = { bus, limits, scheduler: losingWakes(world, process, scheduler) };
     const store = openRemoteStore(world, { process, database, parts });
-    const services: Services = { store, bus, limits: LIMITS, logger: loggerOf(world, process), prices: {} };
+    const services: Services = { store, bus, limits, logger: loggerOf(world, process), prices: {} };
     const worker = new Worker(services, registry, scheduler);
     const sweeps = [fireDuePlans, expireDue, offerLapsed].map((sweep) => () => sweep(services));
     world.log(`${name} starts`);

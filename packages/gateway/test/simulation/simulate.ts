@@ -11,52 +11,81 @@ export interface SimulateOptions {
   readonly from: number;
   /** Undefined: until the time is over. */
   readonly count: number | undefined;
+  /** How far it is from one seed to the next. Other processes run those in between. */
+  readonly every: number;
   readonly minutes: number | undefined;
   /** Prints everything that happens. */
   readonly isLogged: boolean;
   readonly isShrunk: boolean;
   /** Stops at the first seed that fails. */
   readonly isUntilFound: boolean;
-  /** Only breaks every promise once, and prints which checks notice. */
-  readonly isViolated: boolean;
 }
 
-/** Runs the worlds. Returns the exit code: 1 if a promise was broken. */
-export async function simulate(options: SimulateOptions): Promise<number> {
+/** What happened in some worlds. */
+export interface Tally {
+  readonly worlds: number;
+  readonly failed: readonly number[];
+  /** How often each kind of fault happened. */
+  readonly kinds: Readonly<Record<string, number>>;
+  /** How often worlds had what. */
+  readonly contents: Readonly<Record<string, number>>;
+}
+
+/** Runs the worlds one after the other, and prints the stories of those that fail. */
+export async function simulate(options: SimulateOptions): Promise<Tally> {
   const memory = await MemoryDatabase.open();
-  if (options.isViolated) return print(JSON.stringify(await proveChecks(memory)), 0);
-  const startedAt = secondsNow();
-  const failed: number[] = [];
-  let [worlds, faults] = [0, 0];
-  const kinds = new Map<string, number>();
-  const contents = new Map<string, number>();
-  for (const seed of seedsOf(options, startedAt)) {
+  const tallies: Tally[] = [];
+  for (const seed of seedsOf(options)) {
     const { world, problems } = await runAndCheck(memory, { seed });
-    worlds++;
-    faults += world.faults.length;
-    for (const { kind } of world.faults) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
-    for (const [name, count] of contentsOf(world.database)) contents.set(name, (contents.get(name) ?? 0) + count);
     if (options.isLogged) print(`${world.log.join('\n')}\nfingerprint ${await fingerprintOf(world)}`);
-    if (problems.length === 0) continue;
-    failed.push(seed);
-    print(await storyOf(memory, { world, problems }, options.isShrunk));
-    if (options.isUntilFound) break;
+    const isFailed = problems.length > 0;
+    if (isFailed) print(await storyOf(memory, { world, problems }, options.isShrunk));
+    tallies.push({
+      worlds: 1,
+      failed: isFailed ? [seed] : [],
+      kinds: counted(world.faults.map(({ kind }) => [kind, 1])),
+      contents: counted([...contentsOf(world.database)]),
+    });
+    if (isFailed && options.isUntilFound) break;
   }
-  const seconds = secondsNow() - startedAt;
+  return sumOf(tallies);
+}
+
+export function sumOf(tallies: readonly Tally[]): Tally {
+  return {
+    worlds: tallies.reduce((sum, { worlds }) => sum + worlds, 0),
+    failed: tallies.flatMap(({ failed }) => failed).toSorted((one, other) => one - other),
+    kinds: counted(tallies.flatMap(({ kinds }) => Object.entries(kinds))),
+    contents: counted(tallies.flatMap(({ contents }) => Object.entries(contents))),
+  };
+}
+
+function counted(entries: readonly (readonly [string, number])[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const [name, count] of entries) counts[name] = (counts[name] ?? 0) + count;
+  return counts;
+}
+
+/** Prints the last lines of a simulation. Returns the exit code: 1 if a promise was broken. */
+export function tell({ worlds, failed, kinds, contents }: Tally, seconds: number): number {
   const perSecond = (count: number): string => (count / seconds).toFixed(1);
+  const faults = Object.values(kinds).reduce((sum, count) => sum + count, 0);
   print(
     `${worlds} worlds (${perSecond(worlds)} a second), ${faults} faults (${perSecond(faults)} a second), ${failed.length} failed.`,
   );
   print(`Faults: ${listed(kinds)}.`);
   print(`Worlds had: ${listed(contents)}.`);
-  return print(
-    failed.length === 0 ? 'Every promise was kept.' : `Failed seeds: ${failed.join(' ')}`,
-    failed.length === 0 ? 0 : 1,
-  );
+  print(failed.length === 0 ? 'Every promise was kept.' : `Failed seeds: ${failed.join(' ')}`);
+  return failed.length === 0 ? 0 : 1;
 }
 
-function listed(counts: ReadonlyMap<string, number>): string {
-  const sorted = [...counts].sort();
+/** Breaks every promise once, and prints which checks notice. */
+export async function violateAll(): Promise<void> {
+  print(JSON.stringify(await proveChecks(await MemoryDatabase.open())));
+}
+
+function listed(counts: Readonly<Record<string, number>>): string {
+  const sorted = Object.entries(counts).sort();
   return sorted.map(([name, count]) => `${name} ${count}`).join(', ');
 }
 
@@ -87,17 +116,17 @@ async function fingerprintOf({ log, ledger, database }: EndedWorld): Promise<str
   return fingerprint(JSON.stringify([log, ledger, rows]));
 }
 
-function* seedsOf({ from, count, minutes }: SimulateOptions, startedAt: number): Generator<number> {
-  const end = minutes === undefined ? Number.POSITIVE_INFINITY : startedAt + 60 * minutes;
-  for (let seed = from; seed < from + (count ?? Number.POSITIVE_INFINITY) && secondsNow() < end; seed++) yield seed;
+function* seedsOf({ from, count, every, minutes }: SimulateOptions): Generator<number> {
+  const end = minutes === undefined ? Number.POSITIVE_INFINITY : secondsNow() + 60 * minutes;
+  const last = from + every * ((count ?? Number.POSITIVE_INFINITY) - 1);
+  for (let seed = from; seed <= last && secondsNow() < end; seed += every) yield seed;
 }
 
 /** The real time: everything else here is virtual. */
-function secondsNow(): number {
+export function secondsNow(): number {
   return Number(process.hrtime.bigint()) / 1e9;
 }
 
-function print(text: string, code = 0): number {
+function print(text: string): void {
   process.stdout.write(`${text}\n`);
-  return code;
 }

@@ -11,6 +11,6 @@ export interface Surroundings {
   /** Lets the fault happen to the process. */
   harm(fault: FaultKind, process: SimProcess): void;
   isDatabaseAway(): boolean;
-  /** Says that a transaction is open. If the process dies, the database undoes it. Call the returned function when it ends. */
-  openTransaction(process: SimProcess, undo: () => Promise<void>): () => void;
+  /** What happens outside if the process dies: its transactions are undone, its connections break. The returned function takes it back. */
+  onDeath(process: SimProcess, work: () => void): () => void;
 }

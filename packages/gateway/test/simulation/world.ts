@@ -1,4 +1,5 @@
 import { randomId } from '@lastcall/core/internal';
+import type { GatewayLimits } from '../../src/config/limits.ts';
 import { createAgent } from '../../src/domain/agents/create-agent.ts';
 import { createEntity } from '../../src/domain/entities/entity.ts';
 import { newId } from '../../src/domain/new-id.ts';
@@ -23,6 +24,7 @@ import { actingTools, simTools } from './sim-tools.ts';
 import type { Surroundings } from './surroundings.ts';
 import type { Town, WaitingRow } from './town.ts';
 import { createProcess, inProcess, type SimProcess, START, VirtualTime } from './virtual-time.ts';
+import { sizeOf, type WorldSize } from './world-size.ts';
 
 export interface WorldOptions {
   readonly seed: number;
@@ -46,12 +48,10 @@ export interface EndedWorld {
   readonly virtualMs: number;
 }
 
-/** Faults stop here. From then on everything has to come to rest. */
-const FAULTS_MS = 18_000;
 /** A world that has not come to rest by now never will. */
 const LONGEST_MS = 150_000;
 /** How long everything has to be quiet: longer than a sweep, and than a client takes to connect again. */
-const QUIET_MS = 5_000;
+const QUIET_MS = 6_000;
 
 export async function runWorld(memory: MemoryDatabase, options: WorldOptions): Promise<EndedWorld> {
   const { seed } = options;
@@ -79,23 +79,26 @@ class SimWorld {
   readonly actions: readonly Action[];
   readonly database: WorldDatabase;
   readonly #options: WorldOptions;
+  readonly #size: WorldSize;
   readonly #guest: GuestName | undefined;
   readonly #time: VirtualTime;
   readonly #faults: Faults;
   readonly #gateways = new Map<string, SimGateway>();
-  readonly #open = new Map<SimProcess, Set<() => Promise<void>>>();
+  readonly #onDeath = new Map<SimProcess, Set<() => void>>();
   #awayUntil = 0;
   #busyClients = 0;
   #isOver = false;
 
   constructor(time: VirtualTime, database: WorldDatabase, options: WorldOptions) {
     const { seed, onlyFaults, timing } = options;
+    this.#size = sizeOf(seed);
     this.#time = time;
     this.database = database;
     this.#options = options;
     this.#faults = new Faults(seed, {
       only: onlyFaults,
       timing,
+      wildness: this.#size.wildness,
       now: () => time.now,
       onFault: (fault) => {
         this.happened.push(fault);
@@ -103,8 +106,14 @@ class SimWorld {
       },
     });
     this.#guest = guestOf(seed);
-    const more = this.#guest === undefined ? [] : actionsForGuest(this.#guest, seed);
-    this.actions = [...actionsOf(seed), ...more].sort((one, other) => one.at - other.at);
+    const { actions, besidesGuest, beginMs } = this.#size;
+    const count = this.#guest === undefined ? actions : besidesGuest;
+    const more = this.#guest === undefined ? [] : actionsForGuest(this.#guest, seed, beginMs);
+    this.actions = [...actionsOf(seed, { count, beginMs }), ...more].sort((one, other) => one.at - other.at);
+  }
+
+  get #limits(): GatewayLimits {
+    return { ...LIMITS, sweepMs: this.#size.sweepMs };
   }
 
   #note(line: string): void {
@@ -117,7 +126,10 @@ class SimWorld {
     const hub = new Hub(surroundings);
     const isWatched = (): boolean => this.#isOver;
     const start = (name: string): void =>
-      void this.#gateways.set(name, startGateway(surroundings, { name, database: this.database, hub, registry }));
+      void this.#gateways.set(
+        name,
+        startGateway(surroundings, { name, limits: this.#limits, database: this.database, hub, registry }),
+      );
     this.#restart = (process) => {
       const [name = '', life = '1'] = process.name.split('.');
       this.#gateways.delete(process.name);
@@ -125,8 +137,10 @@ class SimWorld {
       this.#time.afterIn(undefined, downMs, () => start(`${name}.${Number(life) + 1}`));
     };
     inProcess(undefined, () => void this.#populate(surroundings, start));
-    this.#time.afterIn(undefined, FAULTS_MS, () => this.#endFaults());
-    this.#time.afterIn(undefined, FAULTS_MS + 1_000, () => this.#watch());
+    const { faultsMs } = this.#size;
+    this.#time.afterIn(undefined, faultsMs, () => this.#endFaults());
+    const lastAt = Math.max(...this.actions.map(({ at }) => at), 0);
+    this.#time.afterIn(undefined, lastAt + 1_000, () => this.#watch());
     await this.#time.runUntil(isWatched);
     for (const { process } of this.#gateways.values()) process.isDead = true;
   }
@@ -141,14 +155,14 @@ class SimWorld {
       log: (line) => this.#note(line),
       harm: (fault, process) => this.#harm(fault, process),
       isDatabaseAway: () => this.#time.now < this.#awayUntil,
-      openTransaction: (process, undo) => this.#openTransaction(process, undo),
+      onDeath: (process, work) => this.#addOnDeath(process, work),
     };
   }
 
-  #openTransaction(process: SimProcess, undo: () => Promise<void>): () => void {
-    const own = this.#open.get(process) ?? new Set();
-    this.#open.set(process, own.add(undo));
-    return () => void own.delete(undo);
+  #addOnDeath(process: SimProcess, work: () => void): () => void {
+    const own = this.#onDeath.get(process) ?? new Set();
+    this.#onDeath.set(process, own.add(work));
+    return () => void own.delete(work);
   }
 
   #harm(fault: FaultKind, process: SimProcess): void {
@@ -156,7 +170,7 @@ class SimWorld {
     switch (fault) {
       case 'die':
         process.isDead = true;
-        for (const undo of this.#open.get(process) ?? []) void undo();
+        for (const work of this.#onDeath.get(process) ?? []) work();
         this.#restart(process);
         break;
       case 'stall':
@@ -192,7 +206,7 @@ class SimWorld {
   /** Creates agents, people and spaces, through a gateway that nothing happens to. */
   async #settle(surroundings: Surroundings): Promise<Town> {
     const calm = { ...surroundings, faults: new Faults(0, { only: new Set(), now: () => 0, onFault: () => {} }) };
-    const parts = { bus: { publish() {} }, scheduler: { enqueue() {} }, limits: LIMITS };
+    const parts = { bus: { publish() {} }, scheduler: { enqueue() {} }, limits: this.#limits };
     const store = openRemoteStore(calm, { process: createProcess('setup'), database: this.database, parts });
     const people = { Ada: '', Bob: '', Eve: '' };
     const agents: Record<string, string> = {};
@@ -244,12 +258,14 @@ class SimWorld {
   /** Ends the world when nothing has been left to do for a while. */
   #watch(quietSince = Number.POSITIVE_INFINITY): void {
     const { now } = this.#time;
-    const isQuiet = this.#busyClients === 0 && this.#rows(OPEN).length === 0 && this.#isFollowed();
+    // A process that comes back may still do what it was about to do.
+    const isAwake = [...this.#gateways.values()].every(({ process }) => process.frozenUntil <= now);
+    const isQuiet = isAwake && this.#busyClients === 0 && this.#rows(OPEN).length === 0 && this.#isFollowed();
     const since = isQuiet ? Math.min(quietSince, now) : Number.POSITIVE_INFINITY;
     if (now - since >= QUIET_MS || now - START > LONGEST_MS) {
       this.#isOver = true;
       this.#note(isQuiet ? 'all is quiet' : 'it does not come to rest');
-    } else this.#time.afterIn(undefined, 2_000, () => this.#watch(since));
+    } else this.#time.afterIn(undefined, 1_000, () => this.#watch(since));
   }
 
   #isFollowed(): boolean {
