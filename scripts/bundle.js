@@ -19,6 +19,60 @@ const NAMES = { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[has
 /** For the tests, which start gateways, commands and simulations from the bundles. */
 export async function bundleAll() {
   await Promise.all([...FOLDERS.map(bundle), bundleSimulation()]);
+  await bundleProgram();
+}
+
+/** What configurations and models load in a gateway that has it too: they must get the same modules, and not load them again. */
+const SHARED = ['zod', '@ai-sdk/openai-compatible'];
+
+/**
+ * `lastcall` from the bundles of the packages, with their dependencies in it, for processes that tests start: Node takes a quarter of a start
+ * to find, read and link 400 files of dependencies. Only tests that install the packages prove that these find them.
+ */
+async function bundleProgram() {
+  const packages = ['core', 'machines', 'gateway'].map((name) => join(repository, 'packages', name));
+  const specifiers = [...packages.flatMap(specifiersOf), ...SHARED];
+  const build = await rolldown({
+    cwd: repository,
+    input: {
+      bin: join(repository, 'packages/cli/dist/bin.js'),
+      ...Object.fromEntries(specifiers.map((specifier) => [specifier, specifier])),
+    },
+    platform: 'node',
+    // `pg` asks for it and does without.
+    external: ['pg-native'],
+  });
+  const { output } = await build.generate({ format: 'esm', ...NAMES });
+  const program = join(repository, 'node_modules/.cache/program');
+  const entries = output.filter(({ isEntry }) => isEntry).map(({ name, fileName }) => [name, fileName]);
+  const start = { fileName: 'start.js', isEntry: true, code: startOf(Object.fromEntries(entries)) };
+  write(join(program, 'dist'), [...output, start]);
+  // The gateway reads its version from it, at the same place as in its package.
+  replace(join(program, 'package.json'), readFileSync(join(repository, 'packages/gateway/package.json'), 'utf8'));
+}
+
+/** Begins the program. What a configuration imports by these names is what the program has. */
+function startOf(files) {
+  return `import { registerHooks } from 'node:module';
+
+const files = ${JSON.stringify(files, null, 2)};
+
+registerHooks({
+  resolve(specifier, context, nextResolve) {
+    if (!Object.hasOwn(files, specifier)) return nextResolve(specifier, context);
+    return { url: new URL(files[specifier], import.meta.url).href, format: 'module', shortCircuit: true };
+  },
+});
+await import('./bin.js');
+`;
+}
+
+/** What the entry points of a package are imported by. */
+function specifiersOf(folder) {
+  const { name, exports } = readJson(join(folder, 'package.json'));
+  return Object.keys(exports)
+    .filter((path) => exports[path].default !== undefined)
+    .map((path) => name + path.slice(1));
 }
 
 /** The simulation with the gateway in it: from 900 source files, each of its processes takes two seconds to start. */

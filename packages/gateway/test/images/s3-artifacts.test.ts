@@ -100,7 +100,8 @@ process.exit(0);
 `;
 
 test('the package for S3 is not loaded by a gateway without S3', async () => {
-  const args = ['--conditions=@lastcall/source', '--input-type=module', '--eval', SCRIPT];
+  // Of the bundle that is published: what is loaded late from source may not be so in it.
+  const args = ['--input-type=module', '--eval', SCRIPT];
   const cwd = new URL('..', import.meta.url).pathname;
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd });
   expect(JSON.parse(stdout)).toEqual({ atStart: false, isSeen: true });

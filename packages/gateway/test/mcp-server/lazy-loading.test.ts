@@ -22,7 +22,8 @@ process.exit(0);
 `;
 
 test('the package of the MCP server is loaded with the first request to it, and not before', async () => {
-  const args = ['--conditions=@lastcall/source', '--input-type=module', '--eval', SCRIPT];
+  // Of the bundle that is published: what is loaded late from source may not be so in it.
+  const args = ['--input-type=module', '--eval', SCRIPT];
   const cwd = new URL('..', import.meta.url).pathname;
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd });
   expect(JSON.parse(stdout)).toEqual({ before: false, after: true });

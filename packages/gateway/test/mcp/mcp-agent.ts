@@ -126,6 +126,8 @@ export async function stdioServer(
       transport: 'stdio',
       command: process.execPath,
       args: [script, files.log, files.state],
+      // Two thirds of its start are reading the types, which others have done before it.
+      env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '' },
       ...more,
     },
   };

@@ -26,8 +26,9 @@ async function overStdio(): Promise<Orders> {
   await writeFile(log, '');
   const script = new URL('./order-server.ts', import.meta.url).pathname;
   const args = `[${JSON.stringify(script)}, ${JSON.stringify(log)}]`;
+  const env = JSON.stringify({ NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '' });
   return {
-    server: `{ name: 'shop', transport: 'stdio', command: process.execPath, args: ${args}, trusted: true, tools: { ask: { visible: true } } }`,
+    server: `{ name: 'shop', transport: 'stdio', command: process.execPath, args: ${args}, env: ${env}, trusted: true, tools: { ask: { visible: true } } }`,
     allow: '',
     calls: async () => (await readFile(log, 'utf8')).split('\n').filter((line) => line !== ''),
     [Symbol.asyncDispose]: () => folders.disposeAsync(),

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { doDuties } from './answering.ts';
 import { ask, SECRET_KEY } from './api.ts';
-import { openSite, say } from './site.ts';
+import { CONFIG_FILE, openSite, say } from './site.ts';
 import { until } from './until.ts';
 
 const script = new URL('./order-server.ts', import.meta.url).pathname;
@@ -85,7 +85,7 @@ test('[X28] a program that the file no longer names is not started for an agent 
   const first = await site.start('a');
   await ask(first.url, '/api/agents', { name: 'Dora', instructions: '', mcp: { servers: [program] } });
   await first.kill();
-  await writeFile(join(site.folder, 'lastcall.config.ts'), configWith());
+  await writeFile(join(site.folder, CONFIG_FILE), configWith());
   const { url } = await site.start('b');
   const { items } = await ask(url, '/api/agents');
   const dora = items.find(({ name }: { name: string }) => name === 'Dora');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { doDuties } from './answering.ts';
 import { ask } from './api.ts';
-import { findPlace, openSite } from './site.ts';
+import { CONFIG_FILE, findPlace, openSite } from './site.ts';
 
 test('[G62] a gateway that starts with a longer file has all that it names, and says what it has more', async () => {
   const config = (agents: readonly string[], people: readonly string[]): string =>
@@ -15,7 +15,7 @@ test('[G62] a gateway that starts with a longer file has all that it names, and 
   const first = await site.start('a');
   first.send('SIGTERM');
   await first.exited;
-  await writeFile(join(site.folder, 'lastcall.config.ts'), config(['Anna', 'Cleo'], ['Ada', 'Bob']));
+  await writeFile(join(site.folder, CONFIG_FILE), config(['Anna', 'Cleo'], ['Ada', 'Bob']));
   const second = await site.start('b');
   const { spaces } = await findPlace(second.url);
   const { items } = await ask(second.url, `/api/spaces/${spaces.Desk}/members`);

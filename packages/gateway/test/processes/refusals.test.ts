@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, inject, test } from 'vitest';
 import { doDuties } from './answering.ts';
-import { openSite } from './site.ts';
+import { CONFIG_FILE, openSite } from './site.ts';
 
 test('[S18] a start is refused on a SQLite file that another gateway uses, with the ways out, and on one that a newer version has used', async () => {
   await using site = await openSite({ decide: doDuties });
@@ -35,8 +35,8 @@ test('a configuration that cannot work ends the start, with its file, the path i
   await using site = await openSite({ decide: doDuties, config });
   const { code, output } = await site.runToEnd();
   expect(code).toBe(1);
-  expect(output).toContain(`${join(site.folder, 'lastcall.config.ts')}: agents[0].instruction is unknown. Remove it`);
-  expect(output).toContain(`${join(site.folder, 'lastcall.config.ts')}: limits.hopLimit must be 1 or more`);
+  expect(output).toContain(`${join(site.folder, CONFIG_FILE)}: agents[0].instruction is unknown. Remove it`);
+  expect(output).toContain(`${join(site.folder, CONFIG_FILE)}: limits.hopLimit must be 1 or more`);
   expect(output).not.toContain('    at ');
 });
 
@@ -44,7 +44,7 @@ test('a configuration that cannot be loaded ends the start, with its file and th
   await using site = await openSite({ decide: doDuties, config: 'export default {' });
   const { code, output } = await site.runToEnd();
   expect(code).toBe(1);
-  expect(output).toContain(`${join(site.folder, 'lastcall.config.ts')}`);
+  expect(output).toContain(`${join(site.folder, CONFIG_FILE)}`);
   expect(output).toContain('cannot be loaded');
 });
 
