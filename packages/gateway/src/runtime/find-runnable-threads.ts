@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { IS_WAITING } from '../domain/inbox/waiting-events.ts';
 import type { Tables } from '../ports/store/schema/tables.ts';
+import { type Param, type Params, searchStatement } from '../ports/store/statement.ts';
 import type { Store } from '../ports/store/store.ts';
 
 /** One sweep finds at most this many threads of each kind. The next sweep finds the rest. */
@@ -36,11 +37,8 @@ export async function findRunnableThreads(
  * Few threads have work, and most are idle, so only the threads of waiting events and of open runs are read. With
  * joins, PostgreSQL would read all threads and agents. It does not turn subqueries that return a value into joins.
  */
-async function threadsWithEvents(
-  db: Kysely<Tables>,
-  { now, before }: { now: number; before: number },
-): Promise<readonly { id: string; priority: number }[]> {
-  return await db
+const threadsWithEvents = searchStatement((db, { now, before }: Params<{ now: number; before: number }>) =>
+  db
     .selectFrom('inbox_events')
     .select(({ fn }) => ['inbox_events.thread_id as id', fn.min('priority').as('priority')])
     .where(IS_WAITING)
@@ -57,12 +55,13 @@ async function threadsWithEvents(
       '=',
       'active',
     )
-    .limit(MAX_FOUND)
-    .execute();
-}
+    .limit(MAX_FOUND),
+);
 
-async function threadsWithOpenRuns(db: Kysely<Tables>, now: number): Promise<readonly { id: string }[]> {
-  return await db
+const threadsWithOpenRuns = (db: Kysely<Tables>, now: number): Promise<{ id: string }[]> => openRuns(db, { now });
+
+const openRuns = searchStatement((db, { now }: Params<{ now: number }>) =>
+  db
     .selectFrom('runs')
     .select('runs.thread_id as id')
     // The status is a literal, because PostgreSQL knows how many runs have this status. For a parameter it would assume
@@ -74,10 +73,9 @@ async function threadsWithOpenRuns(db: Kysely<Tables>, now: number): Promise<rea
       'is not',
       null,
     )
-    .limit(MAX_FOUND)
-    .execute();
-}
+    .limit(MAX_FOUND),
+);
 
 /** The thread has no holder, or its holder has not renewed the lease. */
-const isFree = (now: number): RawBuilder<boolean> =>
+const isFree = (now: Param<number>): RawBuilder<boolean> =>
   sql<boolean>`(threads.lease_owner is null or threads.lease_until <= ${now})`;

@@ -1,4 +1,7 @@
+import type { Kysely } from 'kysely';
 import type { Services } from '../../ports/services.ts';
+import type { Tables } from '../../ports/store/schema/tables.ts';
+import { type Params, searchStatement } from '../../ports/store/statement.ts';
 import type { Store, Tx } from '../../ports/store/store.ts';
 import { updateCard } from '../spaces/tool-card.ts';
 import { IS_PENDING } from './is-waiting.ts';
@@ -67,19 +70,33 @@ async function expireOne(store: Store, callId: string, at: number): Promise<bool
 }
 
 async function dueCalls(
-  store: Store,
+  { db }: Store,
   { agentId, at, after }: { agentId: string | undefined; at: number; after: PagePosition },
 ): Promise<PagePosition[]> {
-  const due = store.db
+  const values = { at, expiresAt: after.expires_at, id: after.id };
+  const rows = await (agentId === undefined
+    ? dueOfAll(db, values)
+    : selectDue(db, values).where('agent_id', '=', agentId).execute());
+  return rows.flatMap(({ id, expires_at }) => (expires_at === null ? [] : [{ id, expires_at }]));
+}
+
+interface DueValues {
+  readonly at: number;
+  readonly expiresAt: number;
+  readonly id: string;
+}
+
+const dueOfAll = searchStatement((db, values: Params<DueValues>) => selectDue(db, values));
+
+function selectDue(db: Kysely<Tables>, { at, expiresAt, id }: DueValues | Params<DueValues>) {
+  return db
     .selectFrom('calls')
     .select(['id', 'expires_at'])
     .where(IS_PENDING)
     .where('expires_at', '<=', at)
-    .where('expires_at', '>=', after.expires_at)
-    .where((eb) => eb.or([eb('expires_at', '>', after.expires_at), eb('id', '>', after.id)]))
+    .where('expires_at', '>=', expiresAt)
+    .where((eb) => eb.or([eb('expires_at', '>', expiresAt), eb('id', '>', id)]))
     .orderBy('expires_at')
     .orderBy('id')
     .limit(PAGE_SIZE);
-  const rows = await (agentId === undefined ? due : due.where('agent_id', '=', agentId)).execute();
-  return rows.flatMap(({ id, expires_at }) => (expires_at === null ? [] : [{ id, expires_at }]));
 }

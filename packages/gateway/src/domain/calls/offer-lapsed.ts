@@ -1,4 +1,5 @@
 import type { Services } from '../../ports/services.ts';
+import { type Params, searchStatement } from '../../ports/store/statement.ts';
 import type { Store } from '../../ports/store/store.ts';
 import { offerJob } from './job-events.ts';
 import { lockWaiting } from './settle-waiting.ts';
@@ -9,17 +10,15 @@ const PAGE_SIZE = 200;
 /** Offers jobs again whose worker stopped sending heartbeats, each in a separate transaction. Returns how many. */
 export async function offerLapsed({ store }: Pick<Services, 'store'>, { now }: { now?: number } = {}): Promise<number> {
   const at = now ?? (await store.transaction(async (tx) => tx.now()));
-  const lapsed = await store.db
-    .selectFrom('calls')
-    .select('id')
-    .where('claimed_until', '<=', at)
-    .orderBy('claimed_until')
-    .limit(PAGE_SIZE)
-    .execute();
+  const lapsed = await findLapsed(store.db, { at });
   let offered = 0;
   for (const { id } of lapsed) if (await offerOne(store, id, at)) offered += 1;
   return offered;
 }
+
+const findLapsed = searchStatement((db, { at }: Params<{ at: number }>) =>
+  db.selectFrom('calls').select('id').where('claimed_until', '<=', at).orderBy('claimed_until').limit(PAGE_SIZE),
+);
 
 async function offerOne(store: Store, callId: string, at: number): Promise<boolean> {
   return await store.transaction(async (tx) => {

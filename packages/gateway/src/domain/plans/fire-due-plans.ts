@@ -1,7 +1,8 @@
-import type { Selectable } from 'kysely';
+import type { Kysely, Selectable } from 'kysely';
 import type { Services } from '../../ports/services.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
-import type { PlanRow } from '../../ports/store/schema/tables.ts';
+import type { PlanRow, Tables } from '../../ports/store/schema/tables.ts';
+import { type Params, searchStatement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { lockAgentIfExists } from '../agents/lock-agent.ts';
 import { countWaiting, inboxLimit } from '../inbox/inbox-capacity.ts';
@@ -53,22 +54,36 @@ interface Listed extends PagePosition {
 const START: PagePosition = { next_at: Number.MIN_SAFE_INTEGER, id: '' };
 
 async function duePlans(
-  { store }: Pick<Services, 'store'>,
+  { store: { db } }: Pick<Services, 'store'>,
   { agentId, at, after }: { agentId: string | undefined; at: number; after: PagePosition },
 ): Promise<Listed[]> {
-  const due = store.db
+  const values = { at, nextAt: after.next_at, id: after.id };
+  const rows = await (agentId === undefined
+    ? dueOfAll(db, values)
+    : selectDue(db, values).where('plans.agent_id', '=', agentId).execute());
+  return rows.flatMap(({ id, agent_id, next_at }) => (next_at === null ? [] : [{ id, agent_id, next_at }]));
+}
+
+interface DueValues {
+  readonly at: number;
+  readonly nextAt: number;
+  readonly id: string;
+}
+
+const dueOfAll = searchStatement((db, values: Params<DueValues>) => selectDue(db, values));
+
+function selectDue(db: Kysely<Tables>, { at, nextAt, id }: DueValues | Params<DueValues>) {
+  return db
     .selectFrom('plans')
     .innerJoin('agents', 'agents.id', 'plans.agent_id')
     .select(['plans.id', 'plans.agent_id', 'plans.next_at'])
     .where('plans.next_at', '<=', at)
     .where('agents.status', '=', 'active')
-    .where('plans.next_at', '>=', after.next_at)
-    .where((eb) => eb.or([eb('plans.next_at', '>', after.next_at), eb('plans.id', '>', after.id)]))
+    .where('plans.next_at', '>=', nextAt)
+    .where((eb) => eb.or([eb('plans.next_at', '>', nextAt), eb('plans.id', '>', id)]))
     .orderBy('plans.next_at')
     .orderBy('plans.id')
     .limit(PAGE_SIZE);
-  const rows = await (agentId === undefined ? due : due.where('plans.agent_id', '=', agentId)).execute();
-  return rows.flatMap(({ id, agent_id, next_at }) => (next_at === null ? [] : [{ id, agent_id, next_at }]));
 }
 
 /**

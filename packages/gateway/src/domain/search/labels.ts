@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { SearchKind } from '../../ports/store/schema/tables.ts';
 
 /*
@@ -7,8 +7,7 @@ import type { SearchKind } from '../../ports/store/schema/tables.ts';
  */
 
 export function labelOf(kind: 'project' | 'space' | 'agent', id: string): string {
-  const hash = createHash('sha256').update(id).digest('hex').slice(0, 16);
-  return `=${kind[0]}${hash}`;
+  return `=${kind[0]}${hash('sha256', id).slice(0, 16)}`;
 }
 
 export function kindLabel(kind: SearchKind): string {

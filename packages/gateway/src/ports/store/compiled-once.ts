@@ -10,15 +10,19 @@ export interface Target {
   readonly db: Kysely<Tables>;
 }
 
-/** Builds and compiles the statement when it is first used. After that, only its values are filled in. */
+/**
+ * Builds and compiles the statement when it is first used. After that, only its values are filled in. With `isNamed`, databases also keep
+ * it prepared.
+ */
 export function compiledOnce<Values extends object, Row>(
   build: Build<Values, Row>,
+  { isNamed = true }: { isNamed?: boolean } = {},
 ): (on: Target, values: object) => CompiledQuery<Row> {
   const compiled: { [D in Dialect]?: Template<Row> } = {};
   return (on, values) => {
     // `db` is needed only the first time. A transaction creates its own on demand, and most never need it.
     const template =
-      compiled[on.dialect] ?? toTemplate(build(on.db, params as Params<Values>, on.dialect).compile(on.db));
+      compiled[on.dialect] ?? toTemplate(build(on.db, params as Params<Values>, on.dialect).compile(on.db), isNamed);
     compiled[on.dialect] = template;
     return fill(template, values);
   };
@@ -30,9 +34,9 @@ interface Template<Row> {
   readonly names: readonly (string | undefined)[];
 }
 
-function toTemplate<Row>(query: CompiledQuery<Row>): Template<Row> {
+function toTemplate<Row>(query: CompiledQuery<Row>, isNamed: boolean): Template<Row> {
   return {
-    query: named(query),
+    query: isNamed ? named(query) : query,
     names: query.parameters.map((one) => (one instanceof ParamNode ? one.name : undefined)),
   };
 }

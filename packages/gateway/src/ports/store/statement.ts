@@ -31,8 +31,21 @@ export function statement<Values extends object, Row, All extends object = objec
   build: Build<Values, Row>,
   several?: Several<Values> | SeveralByHand<Values, All>,
 ): Statement<Values, Row> {
-  const fillIn = compiledOnce(build);
-  const form = several === undefined ? undefined : toSeveralForm(build, several);
+  return toStatement(compiledOnce(build), several === undefined ? undefined : toSeveralForm(build, several));
+}
+
+/**
+ * The same for a statement that searches a table, such as one of a periodic task: PostgreSQL plans it each time. A plan from the time when
+ * the table was empty would read the whole table after it has grown.
+ */
+export function searchStatement<Values extends object, Row>(build: Build<Values, Row>): Statement<Values, Row> {
+  return toStatement(compiledOnce(build, { isNamed: false }), undefined);
+}
+
+function toStatement<Values extends object, Row>(
+  fillIn: (on: Target, values: object) => CompiledQuery<Row>,
+  form: SeveralForm | undefined,
+): Statement<Values, Row> {
   const withValues: Statement<Values, Row>['withValues'] = (on, values) => {
     const { query, queryId, sql, parameters } = fillIn(on, values);
     return { query, queryId, sql, parameters, values, several: form };

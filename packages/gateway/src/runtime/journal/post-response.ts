@@ -59,8 +59,9 @@ async function hasCard({ db }: Tx, callId: string): Promise<boolean> {
   return (await cardOf(db, { callId })).length > 0;
 }
 
-const cardOf = statement((db, { callId }: Params<{ callId: string }>) =>
-  db.selectFrom('messages').select('id').where('call_id', '=', callId),
+const cardOf = statement(
+  (db, { callId }: Params<{ callId: string }>) => db.selectFrom('messages').select('id').where('call_id', '=', callId),
+  { types: { callId: 'text' } },
 );
 
 /** People read the beginning, how much is missing, and where it is, if there is room for that. */
