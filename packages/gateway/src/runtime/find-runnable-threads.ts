@@ -1,6 +1,5 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { IS_WAITING } from '../domain/inbox/waiting-events.ts';
-import type { Tables } from '../ports/store/schema/tables.ts';
 import { type Param, type Params, searchStatement } from '../ports/store/statement.ts';
 import type { Store } from '../ports/store/store.ts';
 
@@ -26,7 +25,7 @@ export async function findRunnableThreads(
   return await store.transaction(async (tx) => {
     const now = tx.now();
     const waiting = waitedMs === undefined ? [] : await threadsWithEvents(tx.db, { now, before: now - waitedMs });
-    const open = await threadsWithOpenRuns(tx.db, now);
+    const open = await threadsWithOpenRuns(tx.db, { now });
     const urgent = new Set(waiting.flatMap(({ id, priority }) => (priority === 0 ? [id] : [])));
     const found = new Set([...waiting, ...open].map(({ id }) => id));
     return [...found].map((threadId) => ({ threadId, isUrgent: urgent.has(threadId) }));
@@ -58,9 +57,7 @@ const threadsWithEvents = searchStatement((db, { now, before }: Params<{ now: nu
     .limit(MAX_FOUND),
 );
 
-const threadsWithOpenRuns = (db: Kysely<Tables>, now: number): Promise<{ id: string }[]> => openRuns(db, { now });
-
-const openRuns = searchStatement((db, { now }: Params<{ now: number }>) =>
+const threadsWithOpenRuns = searchStatement((db, { now }: Params<{ now: number }>) =>
   db
     .selectFrom('runs')
     .select('runs.thread_id as id')

@@ -44,8 +44,8 @@ export const PLANTS: readonly Plant[] = [
     name: 'the sweep does not find open runs',
     seed: 8,
     file: RUNNABLE,
-    find: 'const open = await threadsWithOpenRuns(tx.db, now);',
-    replace: 'const open = (await threadsWithOpenRuns(tx.db, now)).slice(0, 0);',
+    find: 'const open = await threadsWithOpenRuns(tx.db, { now });',
+    replace: 'const open = (await threadsWithOpenRuns(tx.db, { now })).slice(0, 0);',
   },
   {
     name: 'numbers of a stream are used again',
