@@ -141,7 +141,9 @@ if (options.json === true) {
 } else if (options.claims === true) {
   const runs: (readonly Report[])[] = [];
   for (let run = 0; run < RUNS; run++) runs.push(await runEachAlone());
-  const command = ['npm run bench -- --claims', ...positionals].join(' ');
+  const settings = Object.entries(process.env).filter(([name]) => name.startsWith('BENCH_'));
+  const given = settings.map(([name, value]) => `${name}=${value}`);
+  const command = [...given, 'npm run bench -- --claims', ...positionals].join(' ');
   await writeFile(page('claims.md'), toPage({ claims: claimsOf(runs), command, madeOn }));
 } else {
   const tables = (await runAll()).map(toMarkdown);
