@@ -237,20 +237,6 @@ test('a transaction that locks another row than that of its key runs alone', asy
   expect(ran).toEqual(['own', 'other', 'other']);
 });
 
-test('a transaction may lock the second row that it named, and two that name the same one are never in one group', async () => {
-  const post = (key: string, locks: string): Promise<number> =>
-    store.transaction(
-      async (tx) => {
-        tx.runAlone(locks);
-        return await numberOf(tx);
-      },
-      { group: { kind: 'journal', key, locks } },
-    );
-  const [first, second, other] = await Promise.all([post('a', 'space'), post('b', 'space'), post('c', 'other space')]);
-  expect(other).toBe(first);
-  expect(second).not.toBe(first);
-});
-
 test('transactions that wait form groups of twenty-four, and two with the same key are never in one', async () => {
   const keys = ['key 0', ...Array.from({ length: 50 }, (_, index) => `key ${index}`)];
   const numbers = await Promise.all(keys.map((key) => inGroup(key, numberOf)));

@@ -18,16 +18,6 @@ export async function lockSpace(tx: Tx, spaceId: string): Promise<SpaceRow> {
   return space;
 }
 
-/**
- * Locks a space in which the transaction posts later, without waiting for the answer. Transactions of a group that all begin with this lock
- * their spaces with one statement, in the order of their ids, so two groups cannot deadlock. SQLite runs one transaction at a time.
- */
-export function lockSpaceFirst(tx: Tx, spaceId: string): void {
-  if (tx.dialect === 'sqlite') return;
-  tx.runAlone(spaceId);
-  tx.send(lock, { spaceId });
-}
-
 /** Weaker than FOR UPDATE, so that rows that refer to the space can still be written. */
 const lock = statement(
   (db, { spaceId }: Params<{ spaceId: string }>) =>

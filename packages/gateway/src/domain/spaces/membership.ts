@@ -157,15 +157,13 @@ export async function findMembership(
   return membership;
 }
 
-const findCurrent = statement(
-  (db, { spaceId, entityId }: Params<{ spaceId: string; entityId: string }>) =>
-    db
-      .selectFrom('memberships')
-      .select(COLUMNS.memberships)
-      .where('space_id', '=', spaceId)
-      .where('entity_id', '=', entityId)
-      .where('left_at', 'is', null),
-  { types: { spaceId: 'text', entityId: 'text' } },
+const findCurrent = statement((db, { spaceId, entityId }: Params<{ spaceId: string; entityId: string }>) =>
+  db
+    .selectFrom('memberships')
+    .select(COLUMNS.memberships)
+    .where('space_id', '=', spaceId)
+    .where('entity_id', '=', entityId)
+    .where('left_at', 'is', null),
 );
 
 /** The membership, even if it has ended: its number stays. */

@@ -127,9 +127,8 @@ type PostedParams = Params<{ spaceId: string; entityId: string; id: string }>;
 const postedByClient = statement((db, { spaceId, entityId, id }: PostedParams) =>
   ownMessages(db, { spaceId, entityId }).where('client_message_id', '=', id),
 );
-const postedAs = statement(
-  (db, { spaceId, entityId, id }: PostedParams) => ownMessages(db, { spaceId, entityId }).where('id', '=', id),
-  { types: { spaceId: 'text', entityId: 'text', id: 'text' } },
+const postedAs = statement((db, { spaceId, entityId, id }: PostedParams) =>
+  ownMessages(db, { spaceId, entityId }).where('id', '=', id),
 );
 
 function ownMessages(db: Kysely<Tables>, { spaceId, entityId }: Pick<PostedParams, 'spaceId' | 'entityId'>) {

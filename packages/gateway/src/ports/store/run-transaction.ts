@@ -43,8 +43,8 @@ export interface TransactionSource {
  */
 export interface BegunTransaction {
   readonly connection: DatabaseConnection;
-  /** The rows that a member of a group may lock. */
-  readonly lockable?: readonly string[];
+  /** The key of a member of a group. */
+  readonly groupKey?: string;
   /** Resolves when the transaction has begun, if that is not known yet. */
   readonly begun?: Promise<unknown>;
   /** Builds statements, and runs them on that connection immediately. */
@@ -155,8 +155,8 @@ class OpenTransaction implements Tx {
   }
 
   runAlone(lockedId?: string): void {
-    const { lockable } = this.#begun;
-    if (lockable !== undefined && (lockedId === undefined || !lockable.includes(lockedId))) throw new RunsAlone();
+    const { groupKey } = this.#begun;
+    if (groupKey !== undefined && groupKey !== lockedId) throw new RunsAlone();
   }
 
   emit(newEvent: NewStreamEvent): void {

@@ -85,11 +85,6 @@ export interface GroupOptions {
    * `runAlone`.
    */
   readonly key: string;
-  /**
-   * The id of a second row that it locks, such as that of a space. No two members of a group have the same one. The transaction
-   * locks it before it waits for any answer: then one statement locks those of all members, in their order.
-   */
-  readonly locks?: string | undefined;
 }
 
 /**
@@ -115,7 +110,7 @@ export interface Tx {
   ): Sent<Row>;
   /**
    * Call it before locking a row, with the row's id. The lock would not keep members of a group apart, so a member
-   * leaves the group and its work starts again alone. A lock on a row that its key or `locks` names is allowed.
+   * leaves the group and its work starts again alone. A lock on the row that its key names is allowed.
    */
   runAlone(lockedId?: string): void;
   /**

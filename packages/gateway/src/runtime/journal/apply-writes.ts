@@ -3,7 +3,6 @@ import { cancelWaiting } from '../../domain/calls/cancel-waiting.ts';
 import { forgetUndo, undoFiles } from '../../domain/files/write-files.ts';
 import { type UsedGrant, useGrant } from '../../domain/grants/use-grant.ts';
 import { assertNotCancelled } from '../../domain/runs/run-cancelled.ts';
-import { lockSpaceFirst } from '../../domain/spaces/lock-space.ts';
 import { openCardIfAllowed, updateCard } from '../../domain/spaces/tool-card.ts';
 import { runStream, spaceStream } from '../../domain/streams/stream-names.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
@@ -11,7 +10,6 @@ import type { Tx } from '../../ports/store/store.ts';
 import type { HeldThread } from '../lease/lease.ts';
 import { releaseAndLook, type Waiting } from '../lease/release-thread.ts';
 import { mergeDeltas } from '../run/merge-deltas.ts';
-import { spacesPostedIn } from '../run/plain-writes.ts';
 import type { EntryWrite, OpenCard, Write } from '../run/run-write.ts';
 import { appendRows } from './append-rows.ts';
 import type { ApplyContext } from './apply-context.ts';
@@ -43,7 +41,6 @@ export async function applyWrites(
   writes: readonly Write[],
 ): Promise<() => Applied> {
   const { tx } = held;
-  for (const spaceId of spacesPostedIn(writes)) lockSpaceFirst(tx, spaceId);
   const texts = writes.filter((write) => write.kind === 'request-text');
   if (texts.length > 0) writeTexts(tx, texts);
   appendEntries(context, held, writes);

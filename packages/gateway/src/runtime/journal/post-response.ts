@@ -59,9 +59,8 @@ async function hasCard({ db }: Tx, callId: string): Promise<boolean> {
   return (await cardOf(db, { callId })).length > 0;
 }
 
-const cardOf = statement(
-  (db, { callId }: Params<{ callId: string }>) => db.selectFrom('messages').select('id').where('call_id', '=', callId),
-  { types: { callId: 'text' } },
+const cardOf = statement((db, { callId }: Params<{ callId: string }>) =>
+  db.selectFrom('messages').select('id').where('call_id', '=', callId),
 );
 
 /** People read the beginning, how much is missing, and where it is, if there is room for that. */

@@ -6,12 +6,11 @@ import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
 import { isOfMachine, originOf, ROOT } from '../../domain/transcript/machine-rows.ts';
 import { toEntryPayload } from '../../domain/transcript/transcript-row.ts';
 import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable.ts';
-import type { GroupOptions } from '../../ports/store/store.ts';
 import { fenced } from '../lease/lease.ts';
 import { decide } from '../run/decide.ts';
 import { asCancelled } from '../run/decide-end.ts';
 import type { DecisionContext } from '../run/decision.ts';
-import { isPlain, spacesPostedIn } from '../run/plain-writes.ts';
+import { isPlain } from '../run/plain-writes.ts';
 import { rawInput } from '../run/raw-input.ts';
 import type { CallStarted, CallsRecovered, RunEvent } from '../run/run-event.ts';
 import type { RunState } from '../run/run-state.ts';
@@ -362,7 +361,7 @@ export class RunJournal implements Journal {
     const { services, run, signal } = this.#options;
     const write = (): Promise<() => Applied> =>
       fenced(services.store, run.lease, (_tx, held) => applyWrites(this.#applied, held, writes), {
-        group: groupOf(run.lease.threadId, writes),
+        group: writes.every(isPlain) ? { kind: 'journal', key: run.lease.threadId } : undefined,
       });
     // Retries while the lease is certain to last, so that a short outage of the store does not leave the outcome of a
     // call in doubt.
@@ -379,11 +378,6 @@ export class RunJournal implements Journal {
     if (end !== undefined) this.#decide({ type: 'run-closed', as: end.as, thread, waiting, rows });
     return applied;
   }
-}
-
-function groupOf(threadId: string, writes: readonly Write[]): GroupOptions | undefined {
-  const [locks, ...more] = spacesPostedIn(writes);
-  return more.length === 0 && writes.every(isPlain) ? { kind: 'journal', key: threadId, locks } : undefined;
 }
 
 interface PlannedCall {

@@ -55,11 +55,11 @@ export class PostgresGroup {
   }
 
   /** All members join before any of them begins. */
-  join(lockable: readonly string[]): BegunTransaction {
+  join(key: string): BegunTransaction {
     const member: Member = { waiting: [], status: 'working', hasWritten: false };
     this.#members.push(member);
     return {
-      lockable,
+      groupKey: key,
       connection: {
         executeQuery: (query) => this.#add(member, query as FilledQuery),
         streamQuery: () => this.#connection.streamQuery(),

@@ -134,30 +134,25 @@ class Line {
 
   async #seat(seats: readonly Seat[], connection: BatchingConnection): Promise<void> {
     const group = new PostgresGroup(this.#driver, connection, this.#context);
-    const members = seats.map((seat) => group.join(rowsOf(seat)));
+    const members = seats.map(({ key }) => group.join(key));
     for (const [index, { taken }] of seats.entries()) taken.resolve(members[index] as BegunTransaction);
     await group.ended;
   }
 
   /**
-   * Takes the first waiting transactions of one kind. Two that lock the same row are never in one group, because their
-   * locks would not keep them apart.
+   * Takes the first waiting transactions of one kind. Two with the same key are never in one group, because their locks
+   * would not keep them apart.
    */
   #takeSeats(): readonly Seat[] {
     const ranked = this.#ranks.map((kinds) => this.#seats.find((seat) => kinds.includes(seat.kind)));
     const kind = ranked.find((seat) => seat !== undefined)?.kind;
-    const [taken, left, locked]: [Seat[], Seat[], Set<string>] = [[], [], new Set()];
-    for (const seat of this.#seats) {
-      const rows = rowsOf(seat);
-      const isTaken = seat.kind === kind && taken.length < MOST_MEMBERS && !rows.some((row) => locked.has(row));
-      (isTaken ? taken : left).push(seat);
-      if (isTaken) for (const row of rows) locked.add(row);
-    }
-    this.#seats = left;
+    const keys = new Set<string>();
+    const taken = this.#seats.filter((seat) => {
+      if (seat.kind !== kind || keys.has(seat.key) || keys.size >= MOST_MEMBERS) return false;
+      keys.add(seat.key);
+      return true;
+    });
+    this.#seats = this.#seats.filter((seat) => !taken.includes(seat));
     return taken;
   }
-}
-
-function rowsOf({ key, locks }: GroupOptions): readonly string[] {
-  return locks === undefined ? [key] : [key, locks];
 }
