@@ -5,15 +5,17 @@ import { failOver, startReplicated } from '../support/replicated-postgres.ts';
 import { type ChaosOptions, type ChaosReport, runChaos } from './chaos.ts';
 import { runChorus } from './chorus-storm.ts';
 import { Random } from './random.ts';
-import type { ChaosDatabase, Fault } from './storm.ts';
+import { type ChaosDatabase, type Fault, LEASE_MS } from './storm.ts';
 
 /**
  * `npm run soak`: gateways of real processes are killed, frozen, told to stop and cut off from their database by chance, for as long
  * as one likes: two and three of them on PostgreSQL, behind a pooler and with a failover too, one on SQLite. It counts messages, effects and stream events: each exactly once.
+ * On a machine that has other work, give leases of several seconds (`--lease 4000`): a starved gateway loses its runs as a frozen one does.
  */
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '10' },
+    lease: { type: 'string', default: String(LEASE_MS) },
     phases: { type: 'string', default: '' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
@@ -80,7 +82,14 @@ async function perform({ name, run, kind, gateways, more = [], open }: Phase): P
   const { database, close } = await (open ?? (kind === 'postgres' ? openServer : openEmbedded))();
   const hasRestart = database.kind === 'postgres' && database.restart !== undefined;
   const random = faultsFor(phaseMs, hasRestart ? ['restart-database'] : []);
-  const report = await run({ seed, database, gateways, faults: inTheMiddle(more, random), log: print });
+  const report = await run({
+    seed,
+    database,
+    gateways,
+    faults: inTheMiddle(more, random),
+    leaseMs: Number(values.lease),
+    log: print,
+  });
   await close();
   tell(name, report);
   return report.problems.length;

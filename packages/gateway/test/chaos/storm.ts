@@ -20,12 +20,14 @@ export type ChaosDatabase =
       failover?(): Promise<void>;
     };
 
+/** A gateway that is starved for longer than this loses its runs, as if it were frozen. */
 export const LEASE_MS = 1_000;
 /** From the moment that somebody is there. */
 const TAKEOVER_MS = 15_000;
 
 interface StormParts {
   readonly database: ChaosDatabase;
+  readonly leaseMs: number;
   readonly site: Site;
   readonly fleet: Fleet;
   readonly random: Random;
@@ -69,7 +71,7 @@ export class Storm {
   }
 
   async #perform(fault: Fault, victim: string, hand: readonly Hand[]): Promise<void> {
-    const { fleet, database } = this.#parts;
+    const { fleet, database, leaseMs } = this.#parts;
     const startedAt = Date.now();
     switch (fault) {
       case 'kill':
@@ -80,7 +82,7 @@ export class Storm {
         return;
       case 'freeze':
         await fleet.freeze(victim, async () => {
-          await sleep(LEASE_MS * 1.3);
+          await sleep(leaseMs * 1.3);
           // By itself it finds everything as it was.
           if (fleet.names.length > 0) await this.#takenOver(hand, startedAt);
         });

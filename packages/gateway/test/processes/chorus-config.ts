@@ -4,7 +4,7 @@ import { processConfig } from './tools-config.ts';
 /** How many agents speak at the same time, each in a space of its own, so that nobody wakes anybody else. */
 export const VOICES: readonly string[] = Array.from({ length: 10 }, (_, index) => `Voice${index}`);
 
-/** What the lastcall.config.ts of a test with many speakers exports. */
+/** What the lastcall.config.mjs of a test with many speakers exports. */
 export const chorusConfig: ConfigInput = defineConfig({
   agents: VOICES.map((name) => ({ name, instructions: `You are ${name}.`, replies: 'tools' as const })),
   spaces: VOICES.map((name) => ({ name, agents: [name], people: [{ name: 'Ada', externalId: 'ada' }] })),

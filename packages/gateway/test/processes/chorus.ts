@@ -4,7 +4,7 @@ import type { ModelReply } from './loopback-model.ts';
 import type { ModelRequest } from './model-request.ts';
 import { findPlace, type Site } from './site.ts';
 
-/** The text of lastcall.config.ts for a site of many speakers. */
+/** The text of lastcall.config.mjs for a site of many speakers. */
 export const CHORUS: string = `import { chorusConfig } from '${new URL('./chorus-config.ts', import.meta.url).href}';
 export default chorusConfig;
 `;

@@ -56,7 +56,7 @@ const orders: Section = section({
 /** The machine of the crew. */
 export const crewMachine: Charter = crewCharter({ weigh, pay });
 
-/** What the lastcall.config.ts of a test about definitions exports. */
+/** What the lastcall.config.mjs of a test about definitions exports. */
 export const definedConfig: ConfigInput = defineConfig({
   definitions: {
     clerk: defineAgent({

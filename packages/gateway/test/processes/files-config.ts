@@ -14,7 +14,7 @@ const note = tool({
   },
 });
 
-/** What the lastcall.config.ts of a test about files exports. */
+/** What the lastcall.config.mjs of a test about files exports. */
 export const filesConfig: ConfigInput = defineConfig({
   definitions: { keeper: defineAgent({ files: true, rewind: true, tools: { note } }) },
   agents: [{ name: 'Keeper', definition: 'keeper' }],

@@ -2,7 +2,7 @@ import { type ConfigInput, defineConfig } from '@lastcall/gateway';
 // Ends the gateway with its test.
 import './tools-config.ts';
 
-/** What the lastcall.config.ts of the tests about spend limits exports: each reply costs 1, and is expected to. */
+/** What the lastcall.config.mjs of the tests about spend limits exports: each reply costs 1, and is expected to. */
 export const spendConfig: ConfigInput = defineConfig({
   prices: { loopback: { input: 0, output: 200_000 } },
   agents: [

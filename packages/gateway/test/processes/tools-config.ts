@@ -93,7 +93,7 @@ const agent = (name: string): NonNullable<ConfigInput['agents']>[number] => ({
 
 const people = [{ name: 'Ada', externalId: 'ada' }];
 
-/** What a test's lastcall.config.ts exports. Bert is in both spaces, and moves. */
+/** What a test's lastcall.config.mjs exports. Bert is in both spaces, and moves. */
 export const processConfig: ConfigInput = defineConfig({
   agents: ['Anna', 'Bert', 'Cleo'].map(agent),
   tools,

@@ -109,17 +109,21 @@ async function cardsShown({ db }: Checked): Promise<readonly string[]> {
     .select('calls.id')
     .where('agents.config', 'like', '%"definition"%')
     .execute();
-  const late = await db
+  const ofDeleted = await db
     .selectFrom('calls')
     .innerJoin('runs', 'runs.id', 'calls.run_id')
     .innerJoin('agents', 'agents.id', 'calls.agent_id')
-    .select('calls.id')
+    .select(['calls.id', 'outcome'])
     .where('agents.status', '=', 'deleted')
     .whereRef('calls.created_at', '>=', 'runs.cancel_requested_at')
-    .where('calls.outcome', 'like', '%"effect":"none"%')
     .execute();
-  const hidden = new Set([...defined, ...late].map(({ id }) => id));
-  return (await problemsOfCards(db)).filter((text) => !hidden.has(/^Call (\S+)/.exec(text)?.[1] ?? ''));
+  const late = ofDeleted.filter(({ outcome }) => fromJson<{ effect?: string }>(outcome ?? '{}').effect === 'none');
+  const isMeant = (text: string): boolean => {
+    const [, id = ''] = /^Call (\S+)/.exec(text) ?? [];
+    const has = (all: readonly { id: string }[]): boolean => all.some((one) => one.id === id);
+    return has(defined) || (has(late) && text.includes('and 0 cards'));
+  };
+  return (await problemsOfCards(db)).filter((text) => !isMeant(text));
 }
 
 /** Of a sub-agent no outcome of a single call is a row. Its agent's session holds nothing that it was not called for. */

@@ -101,7 +101,7 @@ export class Faults {
 }
 
 /** From 0 up to 1: the same for the same seed, place and count. */
-function chance(seed: number, place: string, count: number): number {
+export function chance(seed: number, place: string, count: number): number {
   let mixed = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(count + 1, 0xc2b2ae35);
   for (let index = 0; index < place.length; index++) mixed = Math.imul(mixed ^ place.charCodeAt(index), 0x01000193);
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x21f0aaad);

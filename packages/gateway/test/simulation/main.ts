@@ -10,7 +10,8 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     seeds: { type: 'string' },
     from: { type: 'string', default: '1' },
-    every: { type: 'string', default: '1' },
+    // Of a process that has a share of the seeds: how far it is from one to the next.
+    share: { type: 'string' },
     minutes: { type: 'string' },
     processes: { type: 'string' },
     log: { type: 'boolean', default: false },
@@ -38,23 +39,31 @@ if (values.violate) {
 const startedAt = secondsNow();
 const isOne = values.seed !== undefined;
 const options = {
-  from: Number(values.seed ?? values.from),
-  count: isOne ? 1 : values.minutes === undefined ? Number(values.seeds ?? 100) : undefined,
-  every: Number(values.every),
-  minutes: values.minutes === undefined ? undefined : Number(values.minutes),
+  from: numberOf('from', values.seed ?? values.from, 0),
+  count: isOne ? 1 : values.minutes === undefined ? numberOf('seeds', values.seeds ?? '100', 1) : undefined,
+  every: numberOf('share', values.share ?? '1', 1),
+  minutes: values.minutes === undefined ? undefined : numberOf('minutes', values.minutes, 0),
   isLogged: values.log || isOne,
   isShrunk: !values['no-shrink'],
   isUntilFound: values.plant !== undefined,
 };
 // The first seed that finds a planted fault, and a log in the order of seeds, come from one process.
-const isAlone = isOne || options.isLogged || options.isUntilFound;
-const processes = Number(values.processes ?? (isAlone ? 1 : availableParallelism()));
-if (process.send !== undefined) {
-  // This process has a share of the seeds.
-  process.send(await simulate(options));
-  process.disconnect();
+const isAlone = options.isLogged || options.isUntilFound;
+const processes = isAlone ? 1 : numberOf('processes', values.processes ?? String(availableParallelism()), 1);
+if (values.share !== undefined) {
+  // Without the process that waits for it, it is useless.
+  process.once('disconnect', () => process.exit(1));
+  const tally = await simulate(options);
+  process.send?.(tally, undefined, undefined, () => process.exit(0));
 } else if (processes === 1) process.exitCode = tell(await simulate(options), secondsNow() - startedAt);
 else {
   const { simulateInProcesses } = await import('./simulate-in-processes.ts');
   process.exitCode = tell(await simulateInProcesses(options, processes), secondsNow() - startedAt);
+}
+
+function numberOf(name: string, given: string, least: number): number {
+  const number = Number(given);
+  if (given.trim() !== '' && number >= least) return number;
+  process.stderr.write(`--${name} ${given}: give a number of at least ${least}.\n`);
+  process.exit(2);
 }

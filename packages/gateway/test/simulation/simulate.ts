@@ -24,6 +24,8 @@ export interface SimulateOptions {
 /** What happened in some worlds. */
 export interface Tally {
   readonly worlds: number;
+  /** Why some worlds were not run. */
+  readonly broken: readonly string[];
   readonly failed: readonly number[];
   /** How often each kind of fault happened. */
   readonly kinds: Readonly<Record<string, number>>;
@@ -42,6 +44,7 @@ export async function simulate(options: SimulateOptions): Promise<Tally> {
     if (isFailed) print(await storyOf(memory, { world, problems }, options.isShrunk));
     tallies.push({
       worlds: 1,
+      broken: [],
       failed: isFailed ? [seed] : [],
       kinds: counted(world.faults.map(({ kind }) => [kind, 1])),
       contents: counted([...contentsOf(world.database)]),
@@ -54,6 +57,7 @@ export async function simulate(options: SimulateOptions): Promise<Tally> {
 export function sumOf(tallies: readonly Tally[]): Tally {
   return {
     worlds: tallies.reduce((sum, { worlds }) => sum + worlds, 0),
+    broken: tallies.flatMap(({ broken }) => broken),
     failed: tallies.flatMap(({ failed }) => failed).toSorted((one, other) => one - other),
     kinds: counted(tallies.flatMap(({ kinds }) => Object.entries(kinds))),
     contents: counted(tallies.flatMap(({ contents }) => Object.entries(contents))),
@@ -67,7 +71,7 @@ function counted(entries: readonly (readonly [string, number])[]): Record<string
 }
 
 /** Prints the last lines of a simulation. Returns the exit code: 1 if a promise was broken. */
-export function tell({ worlds, failed, kinds, contents }: Tally, seconds: number): number {
+export function tell({ worlds, broken, failed, kinds, contents }: Tally, seconds: number): number {
   const perSecond = (count: number): string => (count / seconds).toFixed(1);
   const faults = Object.values(kinds).reduce((sum, count) => sum + count, 0);
   print(
@@ -75,8 +79,11 @@ export function tell({ worlds, failed, kinds, contents }: Tally, seconds: number
   );
   print(`Faults: ${listed(kinds)}.`);
   print(`Worlds had: ${listed(contents)}.`);
-  print(failed.length === 0 ? 'Every promise was kept.' : `Failed seeds: ${failed.join(' ')}`);
-  return failed.length === 0 ? 0 : 1;
+  for (const why of broken) print(why);
+  if (failed.length > 0) print(`Failed seeds: ${failed.join(' ')}`);
+  const isKept = failed.length === 0 && broken.length === 0 && worlds > 0;
+  if (isKept) print('Every promise was kept.');
+  return isKept ? 0 : 1;
 }
 
 /** Breaks every promise once, and prints which checks notice. */

@@ -1,3 +1,5 @@
+import { chance } from './faults.ts';
+
 /** How much happens in a world, and how fast. */
 export interface WorldSize {
   /** How many things people and clients do, not counting those for its guest: from, to. */
@@ -31,7 +33,7 @@ const SMALL: WorldSize = {
   wildness: 4,
 };
 
-/** Most mistakes show in a small world, and ten of those run in the time of a large one. Every tenth world is large. */
+/** Most mistakes show in a small world, which takes less than half the time of a large one. One of ten worlds is large. */
 export function sizeOf(seed: number): WorldSize {
-  return seed % 10 === 0 ? LARGE : SMALL;
+  return chance(seed, 'size', 0) < 0.1 ? LARGE : SMALL;
 }
