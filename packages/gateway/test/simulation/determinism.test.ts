@@ -21,6 +21,23 @@ test('[Z1] many seeds are run with one command, which counts worlds and faults p
   expect(code).toBe(0);
 });
 
+test('[Z1] processes that share the seeds count the same as one', async () => {
+  const seeds = ['--from', '7', '--seeds', '5'];
+  const [one, two] = await Promise.all([runSimulation(...seeds), runSimulation(...seeds, '--processes', '2')]);
+  expect(withoutTimes(two.text)).toBe(withoutTimes(one.text));
+  expect(two.code).toBe(0);
+});
+
+test.each([
+  ['--seeds', 'ten'],
+  ['--seeds', '0'],
+  ['--processes', '0'],
+])('[Z1] %s %s is refused, because no world would be run', async (name, value) => {
+  const { code, text } = await runSimulation(name, value);
+  expect(text).toBe(`${name} ${value}: give a number of at least 1.\n`);
+  expect(code).toBe(2);
+});
+
 /** How many worlds a second it does is the only thing that differs. */
 function withoutTimes(text: string): string {
   return text.replace(/\([\d.]+ a second\)/g, '');

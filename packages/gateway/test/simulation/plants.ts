@@ -57,7 +57,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'a start is not durable before the tool runs',
-    seed: 32,
+    seed: 10,
     file: JOURNAL,
     find: 'return this.#queue.write([...started, ...shown]).then(nothing);',
     replace: 'this.#buffer([...started, ...shown]); return Promise.resolve();',
@@ -222,7 +222,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'a compaction drops calls that wait',
-    seed: 78,
+    seed: 54,
     file: 'gateway/src/domain/transcript/compact.ts',
     find: 'carried: [...toSummaryEntries(lines), ...waiting, ...withFullInbox(',
     replace: 'carried: [...toSummaryEntries(lines), ...withFullInbox(',
