@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import { LRUCache } from 'lru-cache';
 import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
 import { charactersOf } from '../../domain/transcript/past-transcript.ts';
@@ -14,11 +15,12 @@ interface CachedTranscript {
 }
 
 /**
- * The limit for all cached transcripts together. It fits a thousand agents that take turns, with about ten runs each.
- * If they did not fit, each would be evicted before its next turn, and the cache would never hit. A single transcript
- * above a quarter of the limit is not cached, because it would evict all others.
+ * The limit for all cached transcripts together: a share of the memory that the process may use, because characters and what was parsed
+ * from them take several times as many bytes. With 4 GB it fits a thousand agents that take turns, with about forty runs each. If they
+ * did not fit, each would be evicted before its next turn, and the cache would never hit. A single transcript above a quarter of the limit
+ * is not cached, because it would evict all others.
  */
-const MAX_CHARACTERS = 16_000_000;
+const MAX_CHARACTERS = Math.max(16_000_000, Math.floor(getHeapStatistics().heap_size_limit / 64));
 
 /**
  * Caches the transcripts of threads that were held recently, so that they need not be read again. Only the holder of a
