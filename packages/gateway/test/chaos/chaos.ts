@@ -84,9 +84,7 @@ export async function runChaos({
   };
 }
 
-/**
- * More of them than one for so many faults is no bad luck of a busy machine. In the few faults of `npm test` there is none to spare.
- */
+/** A busy machine explains one redriven event in this many faults, and not more. `npm test` has fewer faults, so it allows none. */
 const FAULTS_FOR_A_REDRIVE = 50;
 
 /** Nothing hits any more: all that was asked for comes to its end. */

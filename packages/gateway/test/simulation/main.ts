@@ -10,7 +10,7 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     seeds: { type: 'string' },
     from: { type: 'string', default: '1' },
-    // Of a process that has a share of the seeds: how far it is from one to the next.
+    // For processes that share the seeds: how far it is from one seed to the next.
     share: { type: 'string' },
     minutes: { type: 'string' },
     processes: { type: 'string' },
@@ -51,7 +51,7 @@ const options = {
 const isAlone = options.isLogged || options.isUntilFound;
 const processes = isAlone ? 1 : numberOf('processes', values.processes ?? String(availableParallelism()), 1);
 if (values.share !== undefined) {
-  // Without the process that waits for it, it is useless.
+  // The process that started this one has ended, so nothing waits for the result.
   process.once('disconnect', () => process.exit(1));
   const tally = await simulate(options);
   process.send?.(tally, undefined, undefined, () => process.exit(0));
