@@ -70,7 +70,7 @@ export async function runChorus({
     ],
     faults: storm.faults,
     messages: refs.length * VOICES.length,
-    // Not here: they go by what the current run shows, and another run would say everything again.
+    // Events are not redriven here: the agents go by what the current run shows, and another run would say everything again.
     redriven: 0,
     longestTakeoverMs: storm.longestTakeoverMs,
   };

@@ -89,8 +89,7 @@ async function perform({ name, run, kind, gateways, more = [], open }: Phase): P
     faults: inTheMiddle(more, random),
     leaseMs: Number(values.lease),
     log: print,
-  });
-  await close();
+  }).finally(close);
   tell(name, report);
   return report.problems.length;
 }

@@ -31,7 +31,7 @@ process.exit(0);
 `;
 
 test('the MCP package is loaded when an agent first uses a server, and not before', async () => {
-  // Of the bundle that is published: what is loaded late from source may not be so in it.
+  // This runs the published bundle: what loads late from source might load early in a bundle.
   const args = ['--input-type=module', '--eval', SCRIPT];
   const cwd = new URL('..', import.meta.url).pathname;
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd });

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 /** The program from the current sources, with its dependencies in it: see `bundleProgram` in scripts/bundle.js. */
 const PROGRAM = new URL('../../../../node_modules/.cache/program/dist/start.js', import.meta.url);
-/** Nearly all that a start makes stays: to copy it from one small part of memory to the next, on several threads, takes a tenth of it. */
+/** Nearly all that a start allocates survives, and copying it through a small young generation on several threads takes a tenth of the start. */
 const FLAGS = ['--min-semi-space-size=16', '--single-threaded-gc'];
 const START = [process.execPath, ...FLAGS, fileURLToPath(PROGRAM), 'start'];
 

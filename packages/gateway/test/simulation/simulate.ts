@@ -36,22 +36,23 @@ export interface Tally {
 /** Runs the worlds one after the other, and prints the stories of those that fail. */
 export async function simulate(options: SimulateOptions): Promise<Tally> {
   const memory = await MemoryDatabase.open();
-  const tallies: Tally[] = [];
+  let tally = sumOf([]);
   for (const seed of seedsOf(options)) {
     const { world, problems } = await runAndCheck(memory, { seed });
     if (options.isLogged) print(`${world.log.join('\n')}\nfingerprint ${await fingerprintOf(world)}`);
     const isFailed = problems.length > 0;
     if (isFailed) print(await storyOf(memory, { world, problems }, options.isShrunk));
-    tallies.push({
+    const one = {
       worlds: 1,
       broken: [],
       failed: isFailed ? [seed] : [],
       kinds: counted(world.faults.map(({ kind }) => [kind, 1])),
       contents: counted([...contentsOf(world.database)]),
-    });
+    };
+    tally = sumOf([tally, one]);
     if (isFailed && options.isUntilFound) break;
   }
-  return sumOf(tallies);
+  return tally;
 }
 
 export function sumOf(tallies: readonly Tally[]): Tally {

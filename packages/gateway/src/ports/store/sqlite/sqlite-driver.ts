@@ -133,6 +133,7 @@ export class SqliteDriver implements Driver {
   }
 
   #isPauseDue(): boolean {
+    // Pauses are turned off, so there is nothing to time.
     if (this.#sliceMs === Number.POSITIVE_INFINITY) return false;
     if (this.#since !== undefined) return performance.now() - this.#since > this.#sliceMs;
     this.#since = performance.now();
