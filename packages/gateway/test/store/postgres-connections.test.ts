@@ -33,7 +33,7 @@ test.each([1, 3, 5])(
     await Promise.all(
       Array.from({ length: 36 }, (_, index) => {
         const [key, kind] = [`key ${index}`, KINDS[index % KINDS.length]];
-        return store.transaction((tx) => write(tx, key), kind === undefined ? {} : { group: { kind, key } });
+        return store.transaction((tx) => write(tx, key), kind === undefined ? {} : { group: { kind, keys: [key] } });
       }),
     );
     expect(await store.db.selectFrom('settings').select('key').execute()).toHaveLength(36);

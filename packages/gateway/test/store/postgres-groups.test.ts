@@ -26,7 +26,7 @@ const readSettings = async (): Promise<Record<string, string>> => {
   return Object.fromEntries(rows.map(({ key, value }) => [key, value]));
 };
 const inGroup = <T>(key: string, work: (tx: Tx) => Promise<T>, kind: GroupOptions['kind'] = 'claim'): Promise<T> =>
-  store.transaction(work, { group: { kind, key } });
+  store.transaction(work, { group: { kind, keys: [key] } });
 const put = (tx: Tx, key: string): unknown => tx.send(insertSetting, { key, value: '1' });
 /** The number of the database's transaction. */
 const numberOf = async (tx: Tx): Promise<number> => {
@@ -133,7 +133,7 @@ test('members of a group whose commit is unknown all say so, and do not run agai
         ran.push(key);
         put(tx, key);
       },
-      { group: { kind: 'claim', key } },
+      { group: { kind: 'claim', keys: [key] } },
     ),
   );
   const settled = await Promise.allSettled(all);
@@ -235,6 +235,20 @@ test('a transaction that locks another row than that of its key runs alone', asy
   const [own, other] = await Promise.all(all);
   expect(own).not.toBe(other);
   expect(ran).toEqual(['own', 'other', 'other']);
+});
+
+test('a transaction may lock every row that its keys name, and two with a key in common are never in one group', async () => {
+  const post = (...keys: string[]): Promise<number> =>
+    store.transaction(
+      async (tx) => {
+        for (const key of keys) tx.runAlone(key);
+        return await numberOf(tx);
+      },
+      { group: { kind: 'reply', keys } },
+    );
+  const [first, second, other] = await Promise.all([post('a', 'space'), post('b', 'space'), post('c', 'other space')]);
+  expect(other).toBe(first);
+  expect(second).not.toBe(first);
 });
 
 test('transactions that wait form groups of twenty-four, and two with the same key are never in one', async () => {

@@ -57,7 +57,7 @@ test.each([
 ] satisfies [GroupOptions['kind'] | undefined, object][])(
   'behind a pooler each transaction brings its settings (group: %s), and leaves nothing behind for other clients',
   async (kind, expected) => {
-    const options = kind === undefined ? {} : { group: { kind, key: 'a' } };
+    const options = kind === undefined ? {} : { group: { kind, keys: ['a'] } };
     const pids = new Set<number>();
     for (let count = 0; count < 6; count++) {
       const { rows } = await store.transaction((tx) => SETTINGS.execute(tx.db), options);

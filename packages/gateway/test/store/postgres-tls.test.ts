@@ -23,7 +23,7 @@ test.each(['require', 'verify-full'])(
     const bus = createPostgresBus({ url });
     await bus.start();
     await Promise.all([
-      store.transaction((tx) => sql`select pg_sleep(0.05)`.execute(tx.db), { group: { kind: 'post', key: 'a' } }),
+      store.transaction((tx) => sql`select pg_sleep(0.05)`.execute(tx.db), { group: { kind: 'post', keys: ['a'] } }),
       store.transaction((tx) => sql`select pg_sleep(0.05)`.execute(tx.db)),
     ]);
     const { rows } = await sql<{ ssl: boolean; query: string }>`

@@ -14,7 +14,7 @@ import { openWorld, type World } from '../support/world.ts';
 const claimAs = (world: World, threadId: string, owner: string): Promise<Lease | undefined> =>
   world.store.transaction(
     async (tx) => (await claimThread(tx, threadId, { owner, leaseMs: 60_000 }, async () => {}))?.held.lease,
-    { group: { kind: 'claim', key: threadId } },
+    { group: { kind: 'claim', keys: [threadId] } },
   );
 const agents = (world: World, count: number): Promise<string[]> =>
   Promise.all(Array.from({ length: count }, (_, index) => world.agent(`Bot ${index}`)));
@@ -35,7 +35,7 @@ describe.each(databases)('several threads at once on $kind', ({ create }) => {
     );
     const push = (agentId: string, eventId: string): Promise<PushedServiceEvent> =>
       world.store.transaction((tx) => pushServiceEvent(tx, { agentId, eventId, source: 'test', name: 'tick' }), {
-        group: { kind: 'event', key: agentId },
+        group: { kind: 'event', keys: [agentId] },
       });
     await push(full, 'first');
     await push(twice, 'same');
@@ -87,7 +87,7 @@ describe.each(databases)('several threads at once on $kind', ({ create }) => {
           // Both are told on one stream, which counts them.
           tx.emit({ stream: 'space:shared', ...event });
         },
-        { group: { kind: 'journal', key: lease.threadId } },
+        { group: { kind: 'journal', keys: [lease.threadId] } },
       );
     const written = await Promise.allSettled(leases.map((lease) => write(lease as Lease)));
     expect(written).toMatchObject([
@@ -131,7 +131,7 @@ describe.each(databases)('several threads at once on $kind', ({ create }) => {
           const payload = { runId: 'run', entityId: threadId };
           tx.emit({ stream: `space:${threadId}`, type: 'agent.inactive', payload });
         },
-        { group: { kind: 'journal', key: lease.threadId } },
+        { group: { kind: 'journal', keys: [lease.threadId] } },
       );
     await Promise.all(leases.map((lease) => write(lease as Lease)));
     // A statement for several of them that fails would undo them all, and each would be done alone: nobody would see it.

@@ -36,14 +36,11 @@ export async function notifyAgents(
   tx: Tx,
   posted: NotifiedMessage,
 ): Promise<readonly Hearing[]> {
-  const hops = await countHop(tx, posted);
+  const hops = countHop(tx, posted);
   const heardBy: Hearing[] = [];
-  for (const { id, entityId, status, limits, waiting, spaceNumber } of posted.recipients) {
-    const { hopLimit = tx.limits.hopLimit, inboxLength = tx.limits.inboxLength } = limits;
-    const isFull = !(await hasRoom(tx, { agentId: id, waiting, limit: inboxLength }));
+  for (const { id, entityId, status, limits, isFull, spaceNumber } of posted.recipients) {
+    const { hopLimit = tx.limits.hopLimit } = limits;
     const isAgent = posted.sender.kind === 'agent';
-    // People can wait and try again. An agent's message is written anyway, and the event is withheld for operators.
-    if (isFull && !isAgent) throw inboxFull(id, inboxLength);
     const withheld = isAgent ? reasonToWithhold(hops > hopLimit, isFull) : undefined;
     await pushMessageEvent(services, tx, { ...posted, agentId: id, spaceNumber, withheld });
     heardBy.push({ entityId, as: hearing(withheld !== undefined, status) });
@@ -79,7 +76,7 @@ export async function findHearings(tx: Tx, messageId: string): Promise<readonly 
   }));
 }
 
-export interface Recipient {
+interface OtherAgent {
   readonly id: string;
   readonly entityId: string;
   readonly status: AgentStatus;
@@ -90,12 +87,36 @@ export interface Recipient {
   readonly spaceNumber: number | undefined;
 }
 
+export interface Recipient extends OtherAgent {
+  /** True if its inbox has no room for one more event. */
+  readonly isFull: boolean;
+}
+
+/**
+ * Checks the inboxes. People can wait and try again, so a full one refuses their message. An agent's message is written anyway, and the
+ * event is withheld for operators.
+ */
+export async function withRoom(
+  tx: Tx,
+  sender: Pick<EntityRow, 'kind'>,
+  others: readonly OtherAgent[],
+): Promise<readonly Recipient[]> {
+  const recipients: Recipient[] = [];
+  for (const other of others) {
+    const { inboxLength = tx.limits.inboxLength } = other.limits;
+    const isFull = !(await hasRoom(tx, { agentId: other.id, waiting: other.waiting, limit: inboxLength }));
+    if (isFull && sender.kind !== 'agent') throw inboxFull(other.id, inboxLength);
+    recipients.push({ ...other, isFull });
+  }
+  return recipients;
+}
+
 /**
  * Finds the other agents of a space whose row is locked. None of them leaves or is deleted before the commit, because
  * both lock the space first. They come in the order of their ids, so that two messages to the same agents never wait
  * for each other.
  */
-export async function findRecipients(tx: Tx, params: RecipientParams): Promise<readonly Recipient[]> {
+export async function findRecipients(tx: Tx, params: RecipientParams): Promise<readonly OtherAgent[]> {
   const rows = await recipients(tx.db, params);
   return rows.map(({ id, entity_id: entityId, status, config, waiting, number }) => ({
     id,
@@ -147,12 +168,18 @@ const recipients = statement(
  * Counts the messages by which agents woke agents since a person spoke. A service neither counts nor resets: it may be
  * a relay between agents.
  */
-async function countHop(tx: Tx, { space, sender, recipients }: NotifiedMessage): Promise<number> {
+function countHop(tx: Tx, { space, sender, recipients }: NotifiedMessage): number {
   const isHop = sender.kind === 'agent' && recipients.length > 0;
   const hops = sender.kind === 'human' ? 0 : isHop ? space.hops + 1 : space.hops;
-  if (hops !== space.hops) await tx.db.updateTable('spaces').set({ hops }).where('id', '=', space.id).execute();
+  if (hops !== space.hops) tx.send(setHops, { spaceId: space.id, hops });
   return hops;
 }
+
+const setHops = statement(
+  (db, { spaceId, hops }: Params<{ spaceId: string; hops: number }>) =>
+    db.updateTable('spaces').set({ hops }).where('id', '=', spaceId),
+  { types: { spaceId: 'text', hops: 'bigint' }, key: 'spaceId' },
+);
 
 type Withheld = 'hop_limit' | 'inbox_full';
 

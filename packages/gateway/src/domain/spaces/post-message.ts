@@ -4,7 +4,7 @@ import type { Services } from '../../ports/services.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
 import { COLUMNS } from '../../ports/store/schema/columns.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
-import type { EntityRow, MessageRow, Tables } from '../../ports/store/schema/tables.ts';
+import type { EntityRow, MessageRow, SpaceRow, Tables } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { notFound } from '../api-error.ts';
@@ -17,7 +17,7 @@ import { spaceStream } from '../streams/stream-names.ts';
 import { appendMessage } from './append-message.ts';
 import { lockSpace } from './lock-space.ts';
 import { type Message, toMessage } from './message.ts';
-import { findHearings, findRecipients, type Hearing, notifyAgents } from './notify-agents.ts';
+import { findHearings, findRecipients, type Hearing, notifyAgents, type Recipient, withRoom } from './notify-agents.ts';
 import type { Space } from './space.ts';
 import { assertNotArchived } from './update-space.ts';
 
@@ -55,8 +55,27 @@ export async function postMessage(
   tx: Tx,
   newMessage: NewMessage,
 ): Promise<PostedMessage> {
+  return await writeMessage(services, tx, await preparePost(tx, newMessage));
+}
+
+/** A message that may be posted, in a space whose row is locked. */
+export interface PreparedPost {
+  readonly newMessage: NewMessage;
+  readonly space: SpaceRow;
+  readonly sender: EntityRow;
+  /** The same message, if it was posted before. */
+  readonly before: MessageRow | undefined;
+  readonly recipients: readonly Recipient[];
+  readonly replyToSeq: number | undefined;
+}
+
+/**
+ * Locks the space and checks the message, without writing anything: a member of a group can only leave before it has written. Between this
+ * and `writeMessage` the transaction must not post in the space.
+ */
+export async function preparePost(tx: Tx, newMessage: NewMessage): Promise<PreparedPost> {
   const { spaceId, entityId } = newMessage;
-  const [space, sender, before, recipients] = await pipeline(
+  const [space, sender, before, members] = await pipeline(
     lockSpace(tx, spaceId),
     findSender(tx, newMessage),
     findPosted(tx, newMessage),
@@ -64,10 +83,20 @@ export async function postMessage(
   );
   if (!isSpaceVisible({ id: spaceId, project: space.project_id }, newMessage.view)) throw notFound('space', spaceId);
   // Checked before anything is refused: a repeated message gets the same response as the first time.
-  if (before !== undefined)
-    return { message: toMessage(before), duplicate: true, heardBy: await findHearings(tx, before.id) };
+  if (before !== undefined) return { newMessage, space, sender, before, recipients: [], replyToSeq: undefined };
   assertNotArchived(space);
   const replyToSeq = await assertPostable(tx, tx.db, newMessage);
+  return { newMessage, space, sender, before, recipients: await withRoom(tx, sender, members), replyToSeq };
+}
+
+export async function writeMessage(
+  services: Pick<Services, 'logger'>,
+  tx: Tx,
+  { newMessage, space, sender, before, recipients, replyToSeq }: PreparedPost,
+): Promise<PostedMessage> {
+  const { spaceId, entityId } = newMessage;
+  if (before !== undefined)
+    return { message: toMessage(before), duplicate: true, heardBy: await findHearings(tx, before.id) };
   const attachments = await attachToSpace(tx, newMessage);
   const row = appendMessage(tx, space, {
     ...(newMessage.messageId === undefined
@@ -127,8 +156,9 @@ type PostedParams = Params<{ spaceId: string; entityId: string; id: string }>;
 const postedByClient = statement((db, { spaceId, entityId, id }: PostedParams) =>
   ownMessages(db, { spaceId, entityId }).where('client_message_id', '=', id),
 );
-const postedAs = statement((db, { spaceId, entityId, id }: PostedParams) =>
-  ownMessages(db, { spaceId, entityId }).where('id', '=', id),
+const postedAs = statement(
+  (db, { spaceId, entityId, id }: PostedParams) => ownMessages(db, { spaceId, entityId }).where('id', '=', id),
+  { types: { spaceId: 'text', entityId: 'text', id: 'text' } },
 );
 
 function ownMessages(db: Kysely<Tables>, { spaceId, entityId }: Pick<PostedParams, 'spaceId' | 'entityId'>) {

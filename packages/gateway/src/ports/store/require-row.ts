@@ -14,12 +14,12 @@ type Rows = SelectQueryBuilder<any, any, unknown>;
  */
 export function requireRow<Values extends object>(
   build: (db: Kysely<Tables>, params: Params<Values>, dialect: Dialect) => Rows,
-  several?: Several<Values>,
+  several?: Omit<Several<Values>, 'isRead'>,
 ): Statement<Values, unknown> {
   return statement(
     (db, params: Params<Values>, dialect) =>
       sql`select lastcall_assert_found(count(*)) from (${build(db, params, dialect)}) as found`,
-    several,
+    several === undefined ? undefined : { ...several, isRead: true },
   );
 }
 

@@ -43,8 +43,8 @@ export interface TransactionSource {
  */
 export interface BegunTransaction {
   readonly connection: DatabaseConnection;
-  /** The key of a member of a group. */
-  readonly groupKey?: string;
+  /** The rows that a member of a group may lock. */
+  readonly groupKeys?: readonly string[];
   /** Resolves when the transaction has begun, if that is not known yet. */
   readonly begun?: Promise<unknown>;
   /** Builds statements, and runs them on that connection immediately. */
@@ -155,8 +155,12 @@ class OpenTransaction implements Tx {
   }
 
   runAlone(lockedId?: string): void {
-    const { groupKey } = this.#begun;
-    if (groupKey !== undefined && groupKey !== lockedId) throw new RunsAlone();
+    const { groupKeys } = this.#begun;
+    if (groupKeys !== undefined && (lockedId === undefined || !groupKeys.includes(lockedId))) throw new RunsAlone();
+  }
+
+  get isShared(): boolean {
+    return this.#begun.groupKeys !== undefined;
   }
 
   emit(newEvent: NewStreamEvent): void {

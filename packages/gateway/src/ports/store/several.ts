@@ -39,6 +39,8 @@ interface SeveralKey<Values> {
 /** The types of a statement's values. The statement is a read or an update. */
 export interface Several<Values> extends SeveralKey<Values> {
   readonly types: { readonly [Name in keyof Values]: 'text' | 'bigint' };
+  /** True if it only reads, which is known without this if it has no key. */
+  readonly isRead?: boolean;
 }
 
 /** A hand-written statement for several values. */
@@ -56,7 +58,7 @@ export function toSeveralForm<Values extends object, All extends object>(
   const byHand = 'build' in several ? several : overGiven(build, several);
   const fillIn = compiledOnce<All, unknown>((db, all) => byHand.build(db, all as never));
   return {
-    isRead: key === undefined && 'types' in several,
+    isRead: 'types' in several && (several.isRead ?? key === undefined),
     isLast: 'isLast' in several && several.isLast === true,
     keyOf: (values) => (key === undefined ? undefined : String((values as Values)[key])),
     withValues: (db, all) => fillIn({ dialect: 'postgres', db }, byHand.toValues(all as readonly Values[])),

@@ -79,12 +79,12 @@ export interface TransactionOptions {
 
 export interface GroupOptions {
   /** Only transactions of one kind are combined: they run the same code, so they can share statements too. */
-  readonly kind: 'claim' | 'journal' | 'post' | 'event';
+  readonly kind: 'claim' | 'journal' | 'reply' | 'post' | 'event';
   /**
-   * The id of the row that it locks. No two members of a group have the same key. To lock any other row, it has to call
+   * The ids of the rows that it locks. No two members of a group have one in common. To lock any other row, it has to call
    * `runAlone`.
    */
-  readonly key: string;
+  readonly keys: readonly string[];
 }
 
 /**
@@ -110,9 +110,12 @@ export interface Tx {
   ): Sent<Row>;
   /**
    * Call it before locking a row, with the row's id. The lock would not keep members of a group apart, so a member
-   * leaves the group and its work starts again alone. A lock on the row that its key names is allowed.
+   * leaves the group and its work starts again alone. A lock on a row that its keys name is allowed. Call it before the first
+   * write: a member that leaves later undoes the whole group.
    */
   runAlone(lockedId?: string): void;
+  /** True for a member of a group. The others wait for all that it waits for, so it must not wait for the lock of a space. */
+  readonly isShared: boolean;
   /**
    * Emits an event on a stream. It is stored with the transaction, numbered at its end, and published after the
    * commit.

@@ -83,7 +83,7 @@ export async function claimNextRun(
     return undefined;
   };
   const claimed = await forgetOnError(transcriptCache, threadId, () =>
-    services.store.transaction(take, { isUrgent, group: { kind: 'claim', key: threadId } }),
+    services.store.transaction(take, { isUrgent, group: { kind: 'claim', keys: [threadId] } }),
   );
   if (claimed === undefined || 'run' in claimed) return claimed;
   const run = await continueTaken(services, registry, claimed, transcriptCache);

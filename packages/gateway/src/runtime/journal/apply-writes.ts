@@ -11,11 +11,12 @@ import type { HeldThread } from '../lease/lease.ts';
 import { releaseAndLook, type Waiting } from '../lease/release-thread.ts';
 import { mergeDeltas } from '../run/merge-deltas.ts';
 import type { EntryWrite, OpenCard, Write } from '../run/run-write.ts';
+import { isPost, sharedPost } from '../run/shared-writes.ts';
 import { appendRows } from './append-rows.ts';
 import type { ApplyContext } from './apply-context.ts';
 import { writeCalls } from './call-rows.ts';
 import { closeRun } from './close-run.ts';
-import { postReply, postResponse } from './post-response.ts';
+import { type Posting, preparePosting } from './post-response.ts';
 import { writeTexts } from './request-texts.ts';
 import { StagedWriteRefused } from './staged-write-refused.ts';
 import { endUnendedCall } from './unended-calls.ts';
@@ -41,6 +42,9 @@ export async function applyWrites(
   writes: readonly Write[],
 ): Promise<() => Applied> {
   const { tx } = held;
+  // Before the first write, because a member of a group cannot leave it afterwards.
+  const early = sharedPost(writes);
+  const prepared = early === undefined ? undefined : await preparePosting(context, tx, early);
   const texts = writes.filter((write) => write.kind === 'request-text');
   if (texts.length > 0) writeTexts(tx, texts);
   appendEntries(context, held, writes);
@@ -54,6 +58,9 @@ export async function applyWrites(
     else if (write.kind === 'use-grant') {
       const used = await useGrant(tx, write.use, { runId, agentId: agent.id, threadId: lease.threadId });
       if (used !== undefined) grants.set(write.use.callId, used);
+    } else if (isPost(write)) {
+      const post: Posting = prepared ?? (await preparePosting(context, tx, write));
+      await post();
     } else if (write.kind !== 'open-card') {
       // Most writes need no await, and a run of ten steps has about fifty of them.
       const applying = applyWrite(context, tx, write);
@@ -78,7 +85,10 @@ export function toRow({ seq, entry, payload }: EntryWrite): { seq: number; kind:
   return { seq, kind: entry, payload };
 }
 
-type PlainWrite = Exclude<Write, { kind: 'open-card' | 'release-thread' | 'use-grant' }>;
+type PlainWrite = Exclude<
+  Write,
+  { kind: 'open-card' | 'release-thread' | 'use-grant' | 'post-response' | 'post-reply' }
+>;
 
 function applyWrite(context: ApplyContext, tx: Tx, write: PlainWrite): undefined | Promise<unknown> {
   const { run } = context;
@@ -106,10 +116,6 @@ function applyWrite(context: ApplyContext, tx: Tx, write: PlainWrite): undefined
     }
     case 'end-wait':
       return cancelWaiting(tx, { callId: write.callId });
-    case 'post-response':
-      return postResponse(context, tx, write);
-    case 'post-reply':
-      return postReply(context, tx, write);
     case 'pending-call':
       return writeWaitingCall(context, tx, write);
     case 'close-run': {

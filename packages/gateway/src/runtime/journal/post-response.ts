@@ -1,7 +1,5 @@
 import { ApiError } from '../../domain/api-error.ts';
-import { lockSpace } from '../../domain/spaces/lock-space.ts';
-import { requireMember } from '../../domain/spaces/membership.ts';
-import { postMessage } from '../../domain/spaces/post-message.ts';
+import { preparePost, writeMessage } from '../../domain/spaces/post-message.ts';
 import { spaceStream } from '../../domain/streams/stream-names.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
@@ -10,57 +8,70 @@ import type { ApplyContext } from './apply-context.ts';
 import { endUnendedCall } from './unended-calls.ts';
 
 /**
- * Posts the response of a run, in the transaction that ends the run. The message has the id of the call, so a second attempt finds it.
- * The work of the run is done: if the message cannot be posted, the run still ends, and `GET /api/runs/:id` has the response.
+ * Prepares a post, and returns the function that writes it: nothing is written before. The work of the run is done: if the message cannot be
+ * posted, because the agent has left the space or for another reason, the run still ends, and `GET /api/runs/:id` has the text.
  */
-export async function postResponse({ run, services }: ApplyContext, tx: Tx, response: PostResponse): Promise<void> {
+export async function preparePosting(context: ApplyContext, tx: Tx, post: PostResponse | PostReply): Promise<Posting> {
+  try {
+    return post.kind === 'post-reply'
+      ? await prepareReply(context, tx, post)
+      : await prepareResponse(context, tx, post);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return () => tellRefused(context, tx, post, error);
+  }
+}
+
+export type Posting = () => undefined | Promise<unknown>;
+
+/** The message has the id of the call, so a second attempt finds it. */
+async function prepareResponse({ run, services }: ApplyContext, tx: Tx, response: PostResponse): Promise<Posting> {
   const { spaceId, callId, toolName, text } = response;
-  const { runId, agent } = run;
-  if (await hasCard(tx, callId)) return;
-  try {
-    await postMessage(services, tx, {
-      ...{ spaceId, entityId: agent.entityId, messageId: callId, runId },
-      text: cutMessage(text, tx.limits.messageCharacters),
-      metadata: { toolName, response: true },
-    });
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    tx.afterCommit(() => services.logger.warn(`The response of run ${runId} was not posted: ${error.message}`));
-  }
+  if ((await cardOf(tx.db, { callId })).length > 0) return nothing;
+  const prepared = await preparePost(tx, {
+    ...{ spaceId, entityId: run.agent.entityId, messageId: callId, runId: run.runId },
+    text: cutMessage(text, tx.limits.messageCharacters),
+    metadata: { toolName, response: true },
+  });
+  return () => writeMessage(services, tx, prepared);
 }
 
-/**
- * Posts the text that ended a run, in the transaction that ends it. If the agent has left the space, or the text cannot be posted for
- * another reason, the run still ends, and `GET /api/runs/:id` has the text.
- */
-export async function postReply({ run, services }: ApplyContext, tx: Tx, reply: PostReply): Promise<void> {
-  const { spaceId, messageId, text, unseen } = reply;
+async function prepareReply({ run, services }: ApplyContext, tx: Tx, reply: PostReply): Promise<Posting> {
+  const { spaceId, messageId, text, unseen = '' } = reply;
   const { runId, agent } = run;
-  try {
-    if (unseen !== undefined && unseen !== '') {
-      // Checked before anything is shown: a space that the agent was removed from must not see what it wrote.
-      await lockSpace(tx, spaceId);
-      await requireMember(tx.db, spaceId, agent.entityId);
+  const prepared = await preparePost(tx, {
+    ...{ spaceId, entityId: agent.entityId, messageId, runId },
+    text: cutMessage(text, tx.limits.messageCharacters, `, all of them in run ${runId}`),
+  });
+  return () => {
+    // Shown only now: a space that the agent was removed from must not see what it wrote.
+    if (unseen !== '')
       tx.emit({ stream: spaceStream(spaceId), type: 'message.delta', payload: { streamId: messageId, delta: unseen } });
-    }
-    await postMessage(services, tx, {
-      ...{ spaceId, entityId: agent.entityId, messageId, runId },
-      text: cutMessage(text, tx.limits.messageCharacters, `, all of them in run ${runId}`),
-    });
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    if (unseen !== undefined)
-      endUnendedCall(tx, { callId: messageId, kind: 'message', spaceId }, 'The message could not be posted.');
-    tx.afterCommit(() => services.logger.warn(`The reply of run ${runId} was not posted: ${error.message}`));
-  }
+    return writeMessage(services, tx, prepared);
+  };
 }
 
-async function hasCard({ db }: Tx, callId: string): Promise<boolean> {
-  return (await cardOf(db, { callId })).length > 0;
+function tellRefused(
+  { run, services }: ApplyContext,
+  tx: Tx,
+  post: PostResponse | PostReply,
+  error: ApiError,
+): undefined {
+  const what = post.kind === 'post-reply' ? 'reply' : 'response';
+  if (post.kind === 'post-reply' && post.unseen !== undefined)
+    endUnendedCall(
+      tx,
+      { callId: post.messageId, kind: 'message', spaceId: post.spaceId },
+      'The message could not be posted.',
+    );
+  tx.afterCommit(() => services.logger.warn(`The ${what} of run ${run.runId} was not posted: ${error.message}`));
 }
 
-const cardOf = statement((db, { callId }: Params<{ callId: string }>) =>
-  db.selectFrom('messages').select('id').where('call_id', '=', callId),
+const nothing = (): undefined => undefined;
+
+const cardOf = statement(
+  (db, { callId }: Params<{ callId: string }>) => db.selectFrom('messages').select('id').where('call_id', '=', callId),
+  { types: { callId: 'text' } },
 );
 
 /** People read the beginning, how much is missing, and where it is, if there is room for that. */

@@ -10,12 +10,12 @@ import { fenced } from '../lease/lease.ts';
 import { decide } from '../run/decide.ts';
 import { asCancelled } from '../run/decide-end.ts';
 import type { DecisionContext } from '../run/decision.ts';
-import { isPlain } from '../run/plain-writes.ts';
 import { rawInput } from '../run/raw-input.ts';
 import type { CallStarted, CallsRecovered, RunEvent } from '../run/run-event.ts';
 import type { RunState } from '../run/run-state.ts';
 import type { Write } from '../run/run-write.ts';
 import { type EndEntry, serializeEnd } from '../run/settlement-json.ts';
+import { groupOf } from '../run/shared-writes.ts';
 import type { AgentPosition } from '../tools/built-in-context.ts';
 import type { ApplyContext } from './apply-context.ts';
 import { type Applied, applyWrites, toRow } from './apply-writes.ts';
@@ -361,7 +361,7 @@ export class RunJournal implements Journal {
     const { services, run, signal } = this.#options;
     const write = (): Promise<() => Applied> =>
       fenced(services.store, run.lease, (_tx, held) => applyWrites(this.#applied, held, writes), {
-        group: writes.every(isPlain) ? { kind: 'journal', key: run.lease.threadId } : undefined,
+        group: groupOf(run.lease.threadId, writes),
       });
     // Retries while the lease is certain to last, so that a short outage of the store does not leave the outcome of a
     // call in doubt.

@@ -23,6 +23,8 @@ import type { BatchingConnection, BatchingDriver } from './postgres-driver.ts';
  * 4. The statements of a member run in their order. A statement never changes the same row for two members: the second
  *    change is another statement after it.
  * 5. Rows are locked in the order of their keys. The numbers of stream events are allocated last, with the commit.
+ * 6. A group never waits for the lock of a space, which others may hold for long: the member whose space is locked leaves
+ *    and waits alone (lock-space.ts).
  */
 export class PostgresGroup {
   readonly #driver: BatchingDriver;
@@ -55,11 +57,11 @@ export class PostgresGroup {
   }
 
   /** All members join before any of them begins. */
-  join(key: string): BegunTransaction {
+  join(keys: readonly string[]): BegunTransaction {
     const member: Member = { waiting: [], status: 'working', hasWritten: false };
     this.#members.push(member);
     return {
-      groupKey: key,
+      groupKeys: keys,
       connection: {
         executeQuery: (query) => this.#add(member, query as FilledQuery),
         streamQuery: () => this.#connection.streamQuery(),

@@ -18,7 +18,7 @@ type Ranks = readonly (readonly Kind[])[];
 
 /** Work in progress goes before new work: otherwise unfinished runs would pile up. */
 const LINES: Readonly<Record<string, Ranks>> = {
-  runs: [['journal'], ['claim']],
+  runs: [['journal', 'reply'], ['claim']],
   posts: [['post', 'event']],
 };
 
@@ -134,25 +134,25 @@ class Line {
 
   async #seat(seats: readonly Seat[], connection: BatchingConnection): Promise<void> {
     const group = new PostgresGroup(this.#driver, connection, this.#context);
-    const members = seats.map(({ key }) => group.join(key));
+    const members = seats.map(({ keys }) => group.join(keys));
     for (const [index, { taken }] of seats.entries()) taken.resolve(members[index] as BegunTransaction);
     await group.ended;
   }
 
   /**
-   * Takes the first waiting transactions of one kind. Two with the same key are never in one group, because their locks
+   * Takes the first waiting transactions of one kind. Two with a key in common are never in one group, because their locks
    * would not keep them apart.
    */
   #takeSeats(): readonly Seat[] {
     const ranked = this.#ranks.map((kinds) => this.#seats.find((seat) => kinds.includes(seat.kind)));
     const kind = ranked.find((seat) => seat !== undefined)?.kind;
-    const keys = new Set<string>();
-    const taken = this.#seats.filter((seat) => {
-      if (seat.kind !== kind || keys.has(seat.key) || keys.size >= MOST_MEMBERS) return false;
-      keys.add(seat.key);
-      return true;
-    });
-    this.#seats = this.#seats.filter((seat) => !taken.includes(seat));
+    const [taken, left, locked]: [Seat[], Seat[], Set<string>] = [[], [], new Set()];
+    for (const seat of this.#seats) {
+      const fits = seat.kind === kind && taken.length < MOST_MEMBERS && !seat.keys.some((key) => locked.has(key));
+      (fits ? taken : left).push(seat);
+      if (fits) for (const key of seat.keys) locked.add(key);
+    }
+    this.#seats = left;
     return taken;
   }
 }

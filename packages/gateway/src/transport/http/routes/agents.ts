@@ -175,7 +175,7 @@ export function agentEndpoints(offered?: Offered, checkProgram: CheckProgram = f
       answer: z.strictObject({ eventId: z.string(), duplicate: z.boolean() }),
       refusals: [429],
       // It locks only the agent, so events for other agents can run at the same time.
-      group: ({ id: key }) => ({ kind: 'event', key }),
+      group: ({ id }) => ({ kind: 'event', keys: [id] }),
       handle: ({ params, body }, tx) => pushServiceEvent(tx, { ...body, agentId: params.id }),
     }),
     endpoint({
