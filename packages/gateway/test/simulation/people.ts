@@ -58,7 +58,7 @@ async function post(town: Town, { ref, agent, what }: Extract<Action, { kind: 'p
     insist(town, 'post', async ({ services }) => {
       const posted = services.store.transaction((tx) => postMessage(services, tx, message), {
         isUrgent: true,
-        group: { kind: 'post', keys: [message.spaceId] },
+        group: { kind: 'post', keys: [message.spaceId], turn: message.spaceId },
       });
       return (await posted).message.id;
     });

@@ -107,7 +107,7 @@ describeIdleWorld(
       expect(await writtenBy([held])).toEqual([expect.any(String)]);
     });
 
-    test('an agent whose inbox is nearly full makes only those run alone that write to it', async () => {
+    test('if the inbox of a listener is nearly full, only the run that writes to it runs alone', async () => {
       const small = await world.agent('Small', { limits: { inboxLength: 1 } });
       const room = await world.space('Room', [small]);
       const all = [await ending(room), ...(await endings(3))];
@@ -150,7 +150,7 @@ describeIdleWorld(
       expect(seqs).toEqual([{ seq: 1 }, { seq: 2 }, { seq: 3 }]);
     });
 
-    test('groups of two gateways that post in the same spaces, in opposite orders, do not deadlock', async () => {
+    test('two gateways that post in the same spaces, in opposite orders, each post once and number without a gap', async () => {
       const rooms = await Promise.all(Array.from({ length: 8 }, () => world.space('Room', [])));
       const [ours, theirs] = [
         await Promise.all(rooms.map((room) => ending(room))),
@@ -169,9 +169,104 @@ describeIdleWorld(
       const text: Write = { kind: 'request-text', hash: `hash-${one.bot}`, text: 'You are a bot.' };
       const writes = writesOf(one, [text]);
       expect(groupOf(one.bot, writes)).toBeUndefined();
-      expect(groupOf(one.bot, writesOf(one))).toEqual({ kind: 'reply', keys: [one.bot, one.spaceId] });
+      expect(groupOf(one.bot, writesOf(one))).toEqual({
+        kind: 'reply',
+        keys: [one.bot, one.spaceId],
+        turn: one.spaceId,
+      });
       await end(one, world, writes);
       expect(await writtenBy([one])).toEqual([expect.any(String)]);
+    });
+
+    test('of the replies in a space that is held only one waits for the lock, and none holds up other runs', async () => {
+      const room = await world.space('Room', []);
+      const all = await Promise.all(Array.from({ length: 12 }, () => ending(room)));
+      const [other] = (await endings(1)) as [Ending];
+      const lock = await holdLock(database, 'select id from spaces where id = $1 for no key update', [room]);
+      attempts = 0;
+      const waiting = Promise.all(all.map((one) => end(one)));
+      await end(other);
+      await lock.waitedFor();
+      // With a connection for each of them there would be none left to read with.
+      expect(await writtenBy([...all, other])).toEqual([...all.map(() => undefined), expect.any(String)]);
+      // The first one, in its group and alone, and the other one.
+      expect(attempts).toBe(3);
+      await lock.release();
+      await waiting;
+      expect(await writtenBy(all)).not.toContain(undefined);
+    });
+
+    test('[G55] a run that was cancelled meanwhile does not end as completed, and the others post once', async () => {
+      const all = await endings(3);
+      const [cancelled, ...others] = all as [Ending, ...Ending[]];
+      const closing = (one: Ending): readonly Write[] => {
+        const close = {
+          kind: 'close-run',
+          as: 'completed',
+          stop: { reason: 'end_turn' },
+          usage: {},
+        } as unknown as Write;
+        return writesOf(one, [{ ...close, announcedSpaceId: null, mayWait: false } as Write]);
+      };
+      for (const { bot } of all)
+        await world.in((tx) =>
+          sql`insert into runs (id, thread_id, turn_id, trigger, status, number, usage, epoch, config_version, attempts, created_at, cancel_requested_at)
+          values (${`run-${bot}`}, ${bot}, 'turn', '{}', 'running', 1, '{}', 1, 1, 1, 1, ${bot === cancelled.bot ? 1 : null})`.execute(
+            tx.db,
+          ),
+        );
+      const ended = await Promise.allSettled(all.map((one) => end(one, world, closing(one))));
+      expect(ended).toMatchObject([
+        { reason: { code: 'run_cancelled' } },
+        { status: 'fulfilled' },
+        { status: 'fulfilled' },
+      ]);
+      expect(await writtenBy([cancelled])).toEqual([undefined]);
+      expect(await writtenBy(others)).not.toContain(undefined);
+    });
+
+    test('[G40] a worker that lost its thread posts nothing, and the others post once', async () => {
+      const all = await endings(3);
+      const [lost, ...others] = all as [Ending, ...Ending[]];
+      await world.in(({ db }) => db.updateTable('threads').set({ epoch: 9 }).where('id', '=', lost.bot).execute());
+      const ended = await Promise.allSettled(all.map((one) => end(one)));
+      expect(ended).toMatchObject([
+        { reason: { code: 'lease_lost' } },
+        { status: 'fulfilled' },
+        { status: 'fulfilled' },
+      ]);
+      expect(await writtenBy([lost])).toEqual([undefined]);
+      expect(await writtenBy(others)).not.toContain(undefined);
+    });
+
+    test('a message that an earlier attempt has posted is not posted again', async () => {
+      const all = await endings(3);
+      const [again] = all as [Ending];
+      await world.in((tx) =>
+        postMessage(world.services, tx, {
+          spaceId: again.spaceId,
+          entityId: again.bot,
+          messageId: `reply-${again.bot}`,
+          text: 'Done.',
+        }),
+      );
+      const before = await writtenBy([again]);
+      await Promise.all(all.map((one) => end(one)));
+      expect(await writtenBy([again])).toEqual(before);
+      expect(await writtenBy(all)).not.toContain(undefined);
+      expect(world.heard(again.spaceId).filter((type) => type === 'message.complete')).toHaveLength(1);
+    });
+
+    test('the rest of a draft is shown only in a space that takes the message', async () => {
+      const all = await endings(2);
+      const [archived, open] = all as [Ending, Ending];
+      await world.in((tx) => updateSpace(tx, archived.spaceId, { archived: true }));
+      const drafted = (one: Ending): readonly Write[] =>
+        writesOf(one).map((write) => (write.kind === 'post-reply' ? { ...write, unseen: 'ne.' } : write));
+      await Promise.all(all.map((one) => end(one, world, drafted(one))));
+      expect(world.heard(archived.spaceId)).not.toContain('message.delta');
+      expect(world.heard(archived.spaceId)).toContain('message.cancelled');
+      expect(world.heard(open.spaceId)).toContain('message.delta');
     });
 
     test('a message of a person in a space that is held does not hold up those in other spaces', async () => {
@@ -179,12 +274,19 @@ describeIdleWorld(
       const spaces = await Promise.all(Array.from({ length: 4 }, () => world.space('Room', [ann])));
       const [held, ...others] = spaces as [string, ...string[]];
       const lock = await holdLock(database, 'select id from spaces where id = $1 for no key update', [held]);
+      let posts = 0;
       const post = (spaceId: string): Promise<unknown> =>
-        world.store.transaction((tx) => postMessage(world.services, tx, { spaceId, entityId: ann, text: 'Hi' }), {
-          group: { kind: 'post', keys: [spaceId] },
-        });
+        world.store.transaction(
+          (tx) => {
+            posts++;
+            return postMessage(world.services, tx, { spaceId, entityId: ann, text: 'Hi' });
+          },
+          { group: { kind: 'post', keys: [spaceId], turn: spaceId } },
+        );
       const waiting = post(held);
       await Promise.all(others.map(post));
+      // The first one left the group, which was not undone.
+      expect(posts).toBe(5);
       await lock.waitedFor({ orDone: waiting });
       await lock.release();
       expect(await waiting).toMatchObject({ message: { seq: 1 } });

@@ -36,8 +36,11 @@ const countOf = statement(
   { types: { agentId: 'text' } },
 );
 
-/** More events than can be written for one agent at the same moment: a gateway has 10 connections. */
-const MAX_CONCURRENT_PUSHES = 200;
+/**
+ * About as many events as four gateways can write for one agent at the same moment: each has six connections, and four more for groups of
+ * 24. With more of them the limit could be passed by some.
+ */
+const MAX_CONCURRENT_PUSHES = 400;
 
 /**
  * True if the agent's inbox has room for one more event. `waiting` was counted without the agent's lock, which would

@@ -4,7 +4,7 @@ import type { Services } from '../../ports/services.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
 import { COLUMNS } from '../../ports/store/schema/columns.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
-import type { EntityRow, MessageRow, SpaceRow, Tables } from '../../ports/store/schema/tables.ts';
+import type { EntityRow, Json, MessageRow, SpaceRow, Tables } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { notFound } from '../api-error.ts';
@@ -61,6 +61,7 @@ export async function postMessage(
 /** A message that may be posted, in a space whose row is locked. */
 export interface PreparedPost {
   readonly newMessage: NewMessage;
+  readonly metadata: Json;
   readonly space: SpaceRow;
   readonly sender: EntityRow;
   /** The same message, if it was posted before. */
@@ -70,8 +71,8 @@ export interface PreparedPost {
 }
 
 /**
- * Locks the space and checks the message, without writing anything: a member of a group can only leave before it has written. Between this
- * and `writeMessage` the transaction must not post in the space.
+ * Locks the space and checks all of the message but its attachments, without writing anything: a member of a group that leaves after a write
+ * undoes the others. Between this and `writeMessage` the transaction must not post in the space.
  */
 export async function preparePost(tx: Tx, newMessage: NewMessage): Promise<PreparedPost> {
   const { spaceId, entityId } = newMessage;
@@ -83,30 +84,32 @@ export async function preparePost(tx: Tx, newMessage: NewMessage): Promise<Prepa
   );
   if (!isSpaceVisible({ id: spaceId, project: space.project_id }, newMessage.view)) throw notFound('space', spaceId);
   // Checked before anything is refused: a repeated message gets the same response as the first time.
-  if (before !== undefined) return { newMessage, space, sender, before, recipients: [], replyToSeq: undefined };
+  const prepared = { newMessage, space, sender, before };
+  if (before !== undefined) return { ...prepared, metadata: before.metadata, recipients: [], replyToSeq: undefined };
   assertNotArchived(space);
   const replyToSeq = await assertPostable(tx, tx.db, newMessage);
-  return { newMessage, space, sender, before, recipients: await withRoom(tx, sender, members), replyToSeq };
+  if (newMessage.messageId !== undefined) plainText(newMessage.messageId, 'messageId', { min: 1, max: 200 });
+  const metadata = toMetadata(newMessage.metadata);
+  // Last, because it is the one reason that goes away by itself.
+  return { ...prepared, metadata, replyToSeq, recipients: await withRoom(tx, sender, members) };
 }
 
 export async function writeMessage(
   services: Pick<Services, 'logger'>,
   tx: Tx,
-  { newMessage, space, sender, before, recipients, replyToSeq }: PreparedPost,
+  { newMessage, metadata, space, sender, before, recipients, replyToSeq }: PreparedPost,
 ): Promise<PostedMessage> {
   const { spaceId, entityId } = newMessage;
   if (before !== undefined)
     return { message: toMessage(before), duplicate: true, heardBy: await findHearings(tx, before.id) };
   const attachments = await attachToSpace(tx, newMessage);
   const row = appendMessage(tx, space, {
-    ...(newMessage.messageId === undefined
-      ? {}
-      : { id: plainText(newMessage.messageId, 'messageId', { min: 1, max: 200 }) }),
+    ...(newMessage.messageId === undefined ? {} : { id: newMessage.messageId }),
     entity_id: entityId,
     kind: 'text',
     text: newMessage.text,
     reply_to: newMessage.replyTo ?? null,
-    metadata: toMetadata(newMessage.metadata),
+    metadata,
     client_message_id: newMessage.clientMessageId ?? null,
     status: 'complete',
     run_id: newMessage.runId ?? null,

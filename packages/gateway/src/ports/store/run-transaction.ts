@@ -247,7 +247,7 @@ class OpenTransaction implements Tx {
 /** The transaction was a member of a group and has to run alone. */
 class RunsAlone extends Error {
   constructor() {
-    super('The transaction locks a row, and runs again outside of its group.');
+    super('The transaction locks a row that it cannot lock in a group, and runs again alone.');
   }
 }
 

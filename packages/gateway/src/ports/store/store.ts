@@ -85,6 +85,11 @@ export interface GroupOptions {
    * `runAlone`.
    */
   readonly keys: readonly string[];
+  /**
+   * The id of a row that many transactions lock, such as a space. Those with the same one run one after another, so that only one of them
+   * waits for the lock.
+   */
+  readonly turn?: string;
 }
 
 /**

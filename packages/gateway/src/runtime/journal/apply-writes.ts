@@ -34,7 +34,8 @@ export interface Applied {
 
 /**
  * Applies writes in one transaction, in their order. Only the rows of the transcript and of calls go first, because
- * they can be sent together. After the commit, the returned function returns the results.
+ * they can be sent together, and what a post has to lock and read goes before everything. After the commit, the returned
+ * function returns the results.
  */
 export async function applyWrites(
   context: ApplyContext,
@@ -42,7 +43,7 @@ export async function applyWrites(
   writes: readonly Write[],
 ): Promise<() => Applied> {
   const { tx } = held;
-  // Before the first write, because a member of a group cannot leave it afterwards.
+  // Before the first write: a member that leaves its group afterwards undoes the others.
   const early = sharedPost(writes);
   const prepared = early === undefined ? undefined : await preparePosting(context, tx, early);
   const texts = writes.filter((write) => write.kind === 'request-text');

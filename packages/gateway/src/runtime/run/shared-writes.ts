@@ -1,7 +1,7 @@
 import type { GroupOptions } from '../../ports/store/store.ts';
 import type { PostReply, PostResponse, Write } from './run-write.ts';
 
-/** These writes only touch rows of their own run, or rows that no other transaction waits for. */
+/** These writes wait for no row that another transaction holds for long. */
 const PLAIN: ReadonlySet<Write['kind']> = new Set([
   'entry',
   'request-text',
@@ -19,7 +19,7 @@ const PLAIN: ReadonlySet<Write['kind']> = new Set([
 /** How the transaction with these writes can be combined with others. Undefined if it runs alone. */
 export function groupOf(threadId: string, writes: readonly Write[]): GroupOptions | undefined {
   const post = sharedPost(writes);
-  if (post !== undefined) return { kind: 'reply', keys: [threadId, post.spaceId] };
+  if (post !== undefined) return { kind: 'reply', keys: [threadId, post.spaceId], turn: post.spaceId };
   return writes.every(isPlain) ? { kind: 'journal', keys: [threadId] } : undefined;
 }
 

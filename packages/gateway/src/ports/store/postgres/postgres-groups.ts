@@ -13,7 +13,7 @@ const SLOW_MS = 20;
 const MOST_GROUPS = 2;
 
 type Kind = GroupOptions['kind'];
-/** Kinds of the same rank take turns, longest wait first. A rank goes ahead of those after it. */
+/** Of the kinds of a rank, that of the transaction which has waited longest is next. A rank goes ahead of those after it. */
 type Ranks = readonly (readonly Kind[])[];
 
 /** Work in progress goes before new work: otherwise unfinished runs would pile up. */

@@ -1,7 +1,12 @@
 import { type DatabaseConnection, Kysely, PostgresDialect, sql } from 'kysely';
 import type { Pool } from 'pg';
 import { kyselyOn } from '../kysely-on.ts';
-import { type BegunTransaction, runTransaction, type TransactionSource } from '../run-transaction.ts';
+import {
+  assertOutsideTransaction,
+  type BegunTransaction,
+  runTransaction,
+  type TransactionSource,
+} from '../run-transaction.ts';
 import { migrate } from '../schema/migrate.ts';
 import type { Tables } from '../schema/tables.ts';
 import type { GroupOptions, Store, Tx } from '../store.ts';
@@ -15,6 +20,7 @@ import { createMigrationPool, createPooledPool, createStorePool } from './postgr
 import { assertPoolerFits } from './postgres-pooler.ts';
 import { reclaimPostgres } from './postgres-reclaim.ts';
 import { GROUP_SETTINGS, type SessionSettings, STORE_SETTINGS } from './postgres-session.ts';
+import { Turns } from './turns.ts';
 
 export interface PostgresOptions {
   readonly url: string;
@@ -51,6 +57,7 @@ export async function openPostgresStore(
   };
   const { driver: groupDriver } = openDriver({ url, directUrl, connections: forGroups }, GROUP_SETTINGS);
   const groups = new PostgresGroups(groupDriver, { db, on: kyselyOn(db, { dialect, driver: groupDriver }) });
+  const turns = new Turns();
   try {
     await prepareDatabase(url, directUrl);
     await clock.ask(db);
@@ -71,7 +78,12 @@ export async function openPostgresStore(
     async transaction(work, { group, ...options } = {}) {
       const alone = (): ReturnType<typeof work> =>
         tryAgain((onDoubt) => runTransaction(source, work, { ...options, onDoubt }));
-      return await (group === undefined || forGroups === 0 ? alone() : inGroup({ source, groups, group }, work, alone));
+      if (group === undefined || forGroups === 0) return await alone();
+      const together = (): ReturnType<typeof work> => inGroup({ source, groups, group }, work, alone);
+      if (group.turn === undefined) return await together();
+      // A transaction inside of another one would wait for itself.
+      assertOutsideTransaction();
+      return await turns.take(group.turn, together);
     },
     reclaim: (tables, keep) => reclaimPostgres(directUrl ?? url, tables, keep),
     ping: () => clock.ask(db),

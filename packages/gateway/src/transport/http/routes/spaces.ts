@@ -202,7 +202,7 @@ export const spaceEndpoints: readonly Endpoint[] = [
     answer: postedSchema,
     refusals: [409, 429],
     // It locks only the space, so posts to other spaces can run at the same time.
-    group: ({ id }) => ({ kind: 'post', keys: [id] }),
+    group: ({ id }) => ({ kind: 'post', keys: [id], turn: id }),
     async handle({ caller, params, body }, tx, services) {
       const entityId = actingFor(caller, body.entityId);
       if (entityId === undefined)
