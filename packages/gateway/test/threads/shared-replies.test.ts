@@ -196,14 +196,14 @@ describeIdleWorld(
       expect(await writtenBy(all)).not.toContain(undefined);
     });
 
-    test('[G55] a run that was cancelled meanwhile does not end as completed, and the others post once', async () => {
+    test('[G16] a run that was cancelled meanwhile does not end as completed, and the others post once', async () => {
       const all = await endings(3);
       const [cancelled, ...others] = all as [Ending, ...Ending[]];
       const closing = (one: Ending): readonly Write[] => {
         const close = {
           kind: 'close-run',
           as: 'completed',
-          stop: { reason: 'end_turn' },
+          stop: { reason: 'end_turn', by: 'text' },
           usage: {},
         } as unknown as Write;
         return writesOf(one, [{ ...close, announcedSpaceId: null, mayWait: false } as Write]);
@@ -285,9 +285,9 @@ describeIdleWorld(
         );
       const waiting = post(held);
       await Promise.all(others.map(post));
+      await lock.waitedFor({ orDone: waiting });
       // The first one left the group, which was not undone.
       expect(posts).toBe(5);
-      await lock.waitedFor({ orDone: waiting });
       await lock.release();
       expect(await waiting).toMatchObject({ message: { seq: 1 } });
     });
