@@ -1534,11 +1534,7 @@ export type Run = {
   /** Set for a run of a draft. Absent in lists. */
   readonly draft?: Draft | undefined;
   /** Set for a run of a fork or a draft, in lists too. */
-  readonly trial?: {
-    readonly kind: "fork" | "draft";
-    /** The run that it was forked from, or whose message the draft answers again. */
-    readonly runId?: string | undefined;
-  } | undefined;
+  readonly trial?: Trial | undefined;
   readonly cancelRequestedAt?: number | undefined;
   readonly createdAt: number;
   readonly endedAt?: number | undefined;
@@ -1710,6 +1706,8 @@ export type SearchResult = {
   readonly agentId?: string | undefined;
   readonly callId?: string | undefined;
   readonly toolName?: string | undefined;
+  /** Set if it is of a run of a fork or a draft. */
+  readonly trial?: Trial | undefined;
   /** The text around the first match. `isMatch` marks what was searched for. */
   readonly snippet: readonly ({
     readonly text: string;
@@ -2392,6 +2390,13 @@ export type TranscriptEntry = {
   readonly name: string;
   readonly output?: unknown | undefined;
   readonly error?: string | undefined;
+};
+
+/** Says that a run only tries something. */
+export type Trial = {
+  readonly kind: "fork" | "draft";
+  /** The run that it was forked from, or whose message the draft answers again. */
+  readonly runId?: string | undefined;
 };
 
 /** A message in the format of the AI SDK. */

@@ -33,10 +33,11 @@ function toQuery(words: readonly string[]): string {
   return words.map((word) => (/\s/.test(word) && !word.includes('"') ? `"${word}"` : word)).join(' ');
 }
 
-function placeOf({ runId, callId, spaceId, seq, toolName }: SearchResult): string {
-  if (callId !== undefined) return `call ${callId} (${plainLine(toolName ?? '')})`;
+function placeOf({ runId, callId, spaceId, seq, toolName, trial }: SearchResult): string {
+  const of = trial === undefined ? '' : ` of a ${trial.kind}`;
+  if (callId !== undefined) return `call ${callId} (${plainLine(toolName ?? '')})${of}`;
   if (spaceId !== undefined) return `space ${spaceId}, message ${seq}`;
-  return `run ${runId}`;
+  return `run ${runId}${of}`;
 }
 
 function textOf({ snippet }: SearchResult): string {

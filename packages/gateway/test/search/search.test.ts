@@ -116,6 +116,20 @@ describe.each(databases)('search on $kind', ({ create }) => {
     expect(indexedTo).toBeGreaterThanOrEqual(before);
   });
 
+  test('[S27] says of a text of a fork that it is of a fork, and of which run', async () => {
+    await id('/api/agents', { name: 'Diver', instructions: 'Help.' });
+    const { run_id: runId } = await gateway.api('/chat', { agent: 'Diver', message: 'Tell me about the nautilus.' });
+    const forked = await gateway.api(`/api/runs/${runId}/forks`, {
+      atStep: 1,
+      changes: { message: 'And its spiral?' },
+    });
+    await found(1, 'spiral');
+    expect((await find('spiral')).items).toMatchObject([{ runId: forked.runId, trial: { kind: 'fork', runId } }]);
+    const original = (await find('nautilus')).items.find((one: { readonly runId?: string }) => one.runId === runId);
+    expect(original).toMatchObject({ kind: 'message' });
+    expect(original).not.toHaveProperty('trial');
+  });
+
   test('[S27] takes every text as a query: none is an error of the gateway', async () => {
     const hostile = [
       ...[

@@ -7,7 +7,7 @@ import { notFound } from '../api-error.ts';
 import type { CountedStatus } from '../calls/call-status.ts';
 import { isId } from '../entities/column-text.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
-import { DRAFT_STEP } from '../forks/draft.ts';
+import { type Trial, type TrialRow, trialOf } from '../forks/trial.ts';
 import { EVERYTHING, throughAgents, type View } from '../projects/view.ts';
 import { findQueued, type QueuedRun } from './queued-run.ts';
 import { hasStatus, type ListedStatus, SHOWN_STATUS, type ShownStatus } from './run-status.ts';
@@ -46,13 +46,6 @@ export interface Run {
   readonly cancelRequestedAt?: number;
   readonly createdAt: number;
   readonly endedAt?: number;
-}
-
-/** A run of a fork or a draft only tries something: it acts in no space, and outside only if a person says so. */
-interface Trial {
-  readonly kind: 'fork' | 'draft';
-  /** The run that it was forked from, or whose message the draft answers again. */
-  readonly runId?: string;
 }
 
 /** An event that woke the agent. */
@@ -170,22 +163,14 @@ function withAgent(db: Kysely<Tables>) {
     .select(['nested_usage.total_tokens', 'nested_usage.cached_tokens', 'nested_usage.estimated']);
 }
 
-function toTrial(atStep: number, originRunId: string | null): Trial {
-  const kind = atStep === DRAFT_STEP ? 'draft' : 'fork';
-  return originRunId === null || originRunId === '' ? { kind } : { kind, runId: originRunId };
-}
-
 function toQueuedRun({ runId, agentId, threadId, trigger, isDead, createdAt }: QueuedRun): Run {
   const status = isDead ? 'cancelled' : 'queued';
   return { id: runId, agentId, threadId, number: 0, status, trigger, configVersion: 0, attempt: 0, createdAt };
 }
 
-interface ReadRun extends RunRow {
+interface ReadRun extends RunRow, TrialRow {
   readonly shown_status: ListedStatus;
   readonly agent_id: string;
-  /** Of the fork or draft that its conversation is. */
-  readonly at_step: number | null;
-  readonly origin_run_id: string | null;
   /** The tokens of its sub-agents. */
   readonly input_tokens: number | null;
   readonly output_tokens: number | null;
@@ -232,7 +217,7 @@ function toRun(row: ReadRun): Run {
     ...(row.retry_of === null ? {} : { retryOf: row.retry_of }),
     ...(row.owner === null ? {} : { worker: row.owner }),
     ...(row.takeovers === null ? {} : { takeovers: fromJson<Takeover[]>(row.takeovers) }),
-    ...(row.at_step === null ? {} : { trial: toTrial(row.at_step, row.origin_run_id) }),
+    ...trialOf(row),
     ...(row.cancel_requested_at === null ? {} : { cancelRequestedAt: row.cancel_requested_at }),
     createdAt: row.created_at,
     ...(row.ended_at === null ? {} : { endedAt: row.ended_at }),

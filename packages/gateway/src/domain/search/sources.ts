@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { CallRow, MessageRow, RunRow, Tables } from '../../ports/store/schema/tables.ts';
 import type { IndexEntry } from '../../ports/store/search/index-entry.ts';
+import { type Trial, trialOf } from '../forks/trial.ts';
 import { EVERYTHING, inView, throughAgents, type View } from '../projects/view.ts';
 import { type SearchedCall, textOfEntry, textOfMessage, textOfStop, textsOfCall } from './entry-texts.ts';
 
@@ -16,6 +17,8 @@ export interface Source {
   readonly agentId?: string;
   readonly callId?: string;
   readonly toolName?: string;
+  /** Set for a run of a fork or a draft. */
+  readonly trial?: Trial;
 }
 
 export interface SourceText {
@@ -85,7 +88,9 @@ async function addRuns(
   const runs = await db
     .selectFrom('runs')
     .innerJoin('threads', 'threads.id', 'runs.thread_id')
-    .select(['runs.id', 'runs.thread_id', 'agent_id', 'stop', 'ended_at'])
+    .leftJoin('forks', 'forks.thread_id', 'runs.thread_id')
+    .select(['runs.id', 'runs.thread_id', 'threads.agent_id', 'stop', 'ended_at'])
+    .select(['forks.at_step', 'forks.origin_run_id'])
     .where('runs.id', 'in', idsOf(entries))
     .where(throughAgents(view, 'threads.agent_id'))
     .execute();
@@ -100,7 +105,7 @@ async function addRuns(
     const text = textOf(entry, { run, call, payload: said.get(placeOf(entry)) });
     const ofCall = call === undefined ? {} : { callId: call.id, toolName: call.tool_name };
     if (text !== undefined)
-      sources.set(entry.id, { source: { runId: run.id, agentId: run.agent_id, ...ofCall }, text });
+      sources.set(entry.id, { source: { runId: run.id, agentId: run.agent_id, ...ofCall, ...trialOf(run) }, text });
   }
 }
 

@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactElement, ReactNode } from 'react';
 import { agentNames } from '../../data/runs.ts';
 import { everySpaceName } from '../../data/space-names.ts';
+import { TrialWord } from '../../parts/run/trial-mark.tsx';
 import { Time } from '../../parts/ui/time.tsx';
 
 /** A result. It leads to the message in its space, or to the call or the run. */
@@ -14,6 +15,7 @@ export function FoundText({ result }: { result: SearchResult }): ReactElement {
       <Place result={result}>
         <span className="flex flex-wrap items-baseline gap-x-2 text-sm">
           <span className="font-medium">{KIND[result.kind]}</span>
+          <TrialWord run={result} />
           <Where result={result} />
           <span className="ml-auto text-xs text-quiet">
             <Time at={result.at} />

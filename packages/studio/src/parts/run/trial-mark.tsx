@@ -23,7 +23,7 @@ export function TrialMark({ run, className = '' }: { run: Run; className?: strin
 }
 
 /** The word alone, for rows that are a link themselves. */
-export function TrialWord({ run }: { run: Run }): ReactElement | null {
+export function TrialWord({ run }: { run: Pick<Run, 'trial'> }): ReactElement | null {
   if (run.trial === undefined) return null;
   return <span className="rounded border border-line px-1 text-xs text-quiet">{run.trial.kind}</span>;
 }

@@ -3,6 +3,7 @@ import { search } from '../../../domain/search/search.ts';
 import { limitedTo, viewOf } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { pageFields } from '../fields.ts';
+import { trialSchema } from '../schemas/fork.ts';
 
 const kindSchema = z.enum(['message', 'input', 'output', 'error']).meta({
   description:
@@ -21,6 +22,7 @@ const resultSchema = z
     agentId: z.string().optional(),
     callId: z.string().optional(),
     toolName: z.string().optional(),
+    trial: trialSchema.optional().meta({ description: 'Set if it is of a run of a fork or a draft.' }),
     snippet: z
       .array(z.strictObject({ text: z.string(), isMatch: z.literal(true).optional() }))
       .meta({ description: 'The text around the first match. `isMatch` marks what was searched for.' }),

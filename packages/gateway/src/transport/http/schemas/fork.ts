@@ -47,6 +47,16 @@ export const forkChangesSchema: z.ZodType = z
   })
   .meta({ id: 'ForkChanges', description: 'What is different in a fork.' });
 
+export const trialSchema: z.ZodType = z
+  .strictObject({
+    kind: z.enum(['fork', 'draft']),
+    runId: z
+      .string()
+      .optional()
+      .meta({ description: 'The run that it was forked from, or whose message the draft answers again.' }),
+  })
+  .meta({ id: 'Trial', description: 'Says that a run only tries something.' });
+
 export const forkedFromSchema: z.ZodType = z
   .strictObject({
     runId: z.string().meta({ description: 'The run that it was forked from.' }),

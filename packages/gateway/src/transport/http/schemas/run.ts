@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CALL_STATUSES, type CallStatus, COUNTED_STATUSES } from '../../../domain/calls/call-status.ts';
 import { chatAnswerSchema } from '../chat-answer.ts';
 import { changesSchema } from './changes.ts';
-import { draftSchema, forkedFromSchema } from './fork.ts';
+import { draftSchema, forkedFromSchema, trialSchema } from './fork.ts';
 import { messageSchema } from './message.ts';
 import { outcomeSchema } from './outcome.ts';
 import { waitingCallSchema } from './pending-call.ts';
@@ -70,16 +70,7 @@ export const runSchema: z.ZodObject = z
     }),
     fork: forkedFromSchema.optional().meta({ description: 'Set for a run of a fork. Absent in lists.' }),
     draft: draftSchema.optional().meta({ description: 'Set for a run of a draft. Absent in lists.' }),
-    trial: z
-      .strictObject({
-        kind: z.enum(['fork', 'draft']),
-        runId: z
-          .string()
-          .optional()
-          .meta({ description: 'The run that it was forked from, or whose message the draft answers again.' }),
-      })
-      .optional()
-      .meta({ description: 'Set for a run of a fork or a draft, in lists too.' }),
+    trial: trialSchema.optional().meta({ description: 'Set for a run of a fork or a draft, in lists too.' }),
     cancelRequestedAt: z.int().optional(),
     createdAt: z.int(),
     endedAt: z.int().optional(),
