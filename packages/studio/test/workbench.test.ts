@@ -172,6 +172,8 @@ test('[S25] on a phone, a call that acts outside waits as a card, a run can be s
   await timeline(page).getByText('wait', { exact: true }).waitFor();
   expect(await accessibilityProblems(page)).toEqual([]);
   await page.getByRole('link', { name: 'Chat', exact: true }).click();
+  // Nothing can be sent meanwhile, and the page says why.
+  await page.getByText('You can send when the draft has answered').waitFor();
   await chat(page).getByRole('button', { name: 'Stop' }).click();
   await chat(page).getByText('cancelled', { exact: true }).waitFor();
 

@@ -183,9 +183,9 @@ function Composer({ bench, sendRef, field, after, again, isBusy, isWaiting }: Co
           )}
           <p
             id={hint}
-            className={`text-xs ${isOffline ? 'text-wait' : isWaiting ? 'text-quiet' : 'text-quiet pointer-coarse:hidden'}`}
+            className={`text-xs ${isOffline ? 'text-wait' : isWaiting || isBusy ? 'text-quiet' : 'text-quiet pointer-coarse:hidden'}`}
           >
-            {hintFor({ isOffline, isWaiting })}
+            {hintFor({ isOffline, isBusy, isWaiting })}
           </p>
         </div>
       </div>
@@ -193,8 +193,14 @@ function Composer({ bench, sendRef, field, after, again, isBusy, isWaiting }: Co
   );
 }
 
-function hintFor({ isOffline, isWaiting }: { isOffline: boolean; isWaiting: boolean }): string {
+interface Blocked extends Pick<ComposerProps, 'isBusy' | 'isWaiting'> {
+  readonly isOffline: boolean;
+}
+
+/** Why nothing can be sent, or how. */
+function hintFor({ isOffline, isBusy, isWaiting }: Blocked): string {
   if (isOffline) return 'You are offline: nothing is sent or queued. Your text stays here.';
+  if (isBusy) return 'You can send when the draft has answered, or when you have stopped it.';
   if (isWaiting) return 'Answer the call that waits, or send the last message again.';
   return 'Ctrl+Enter sends from every field.';
 }
