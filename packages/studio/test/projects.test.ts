@@ -1,5 +1,5 @@
 import { scriptedModel } from '@lastcall/core/testing';
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { useBrowser } from './support/browser.ts';
 import { type Studio, startStudio } from './support/studio.ts';
@@ -43,7 +43,14 @@ beforeAll(async () => {
 afterAll(async () => await studio[Symbol.asyncDispose]());
 
 /** A browser that is not signed in, and what was refused to it or went wrong in it. */
-async function visitor(): Promise<{ readonly page: Page; readonly problems: string[] }> {
+interface Visitor {
+  readonly page: Page;
+  readonly problems: string[];
+  /** What its page has asked for and not got yet, without streams: these stay open. */
+  readonly asked: ReadonlySet<Request>;
+}
+
+async function visitor(): Promise<Visitor> {
   const context = await browser().newContext({ viewport: { width: 1_200, height: 800 } });
   context.setDefaultTimeout(30_000);
   const page = await context.newPage();
@@ -55,10 +62,16 @@ async function visitor(): Promise<{ readonly page: Page; readonly problems: stri
     if (response.status() >= 400)
       problems.push(`${response.request().method()} ${response.url()} ${response.status()}`);
   });
-  return { page, problems };
+  const asked = new Set<Request>();
+  page.on('request', (request) => {
+    if (request.headers().accept?.includes('text/event-stream') !== true) asked.add(request);
+  });
+  for (const ended of ['requestfinished', 'requestfailed'] as const)
+    page.on(ended as 'requestfinished', (request) => void asked.delete(request));
+  return { page, problems, asked };
 }
 
-async function signInWith(key: string): Promise<Awaited<ReturnType<typeof visitor>>> {
+async function signInWith(key: string): Promise<Visitor> {
   const opened = await visitor();
   await opened.page.goto(studio.gateway.url);
   await opened.page.getByLabel('Secret key').fill(key);
@@ -68,18 +81,28 @@ async function signInWith(key: string): Promise<Awaited<ReturnType<typeof visito
 }
 
 /** Opens each page, and returns what stands on all of them. */
-async function visit(page: Page, paths: readonly string[]): Promise<string> {
+async function visit({ page, asked }: Visitor, paths: readonly string[]): Promise<string> {
   let text = '';
+  if (!page.url().startsWith(studio.gateway.url)) await page.goto(studio.gateway.url);
   for (const path of paths) {
-    await page.goto(studio.gateway.url + path);
+    // As a link does it: to load the studio again for each page would take most of the time.
+    await page.evaluate((to) => history.pushState({}, '', to), path);
     await page.getByRole('main').waitFor();
-    // Streams stay open, so the network is never idle: what a page asks for has come after its headings.
-    await page.waitForTimeout(300);
+    await vi.waitUntil(() => isDrawn(page, asked), { timeout: 30_000, interval: 20 });
     const shown = (await page.locator('body').textContent()) ?? '';
     expect(shown, path).not.toMatch(/This needs|not allowed|may not use|limited to certain|Something went wrong/i);
     text += shown;
   }
   return text;
+}
+
+/** True if the page has got everything that it asked for, and has drawn it twice without asking for more. */
+async function isDrawn(page: Page, asked: ReadonlySet<Request>): Promise<boolean> {
+  for (let frame = 0; frame < 2; frame++) {
+    if (asked.size > 0) return false;
+    await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn))));
+  }
+  return asked.size === 0;
 }
 
 const pages = ({ space, run, agent }: Acme): readonly string[] => [
@@ -99,26 +122,28 @@ const pages = ({ space, run, agent }: Acme): readonly string[] => [
 const tabs = ['gateway', 'keys', 'people', 'sessions', 'mcp'].map((tab) => `/settings?tab=${tab}`);
 
 test('[O1] the studio shows a project to its key, nothing of others, and nothing is refused', async () => {
-  const { page, problems } = await signInWith(acme.key);
+  const visiting = await signInWith(acme.key);
+  const { page, problems } = visiting;
   await page.goto(`${studio.gateway.url}/spaces/${acme.space}`);
   await page.getByRole('log', { name: 'Messages' }).getByText('Pay the invoice.', { exact: true }).waitFor();
   await page.goto(`${studio.gateway.url}/agents`);
   await page.getByRole('main').getByText('Clerk', { exact: true }).first().waitFor();
-  const text = await visit(page, [...pages(acme), ...tabs]);
+  const text = await visit(visiting, [...pages(acme), ...tabs]);
   expect(text).not.toMatch(/Spy|Cellar|Mole/);
   expect(problems).toEqual([]);
 });
 
 test('[O1] a person of a project who opens a link reads and writes in its space', async () => {
   const { url } = await studio.gateway.api('/api/links', { entityId: acme.person }, { key: acme.key });
-  const { page, problems } = await visitor();
+  const visiting = await visitor();
+  const { page, problems } = visiting;
   await page.goto(url);
   await page.getByText('Pay the invoice.', { exact: true }).first().waitFor();
   await page.getByRole('textbox', { name: /^Write to/ }).fill('Thank you.');
   await page.keyboard.press('Enter');
   // The text stays in its field until it is stored.
   await page.getByRole('log', { name: 'Messages' }).getByText('Thank you.', { exact: true }).waitFor();
-  const text = await visit(page, ['/', '/spaces', '/inbox', '/settings']);
+  const text = await visit(visiting, ['/', '/spaces', '/inbox', '/settings']);
   expect(text).not.toMatch(/Spy|Cellar|Mole/);
   expect(problems).toEqual([]);
 });
@@ -127,20 +152,22 @@ test('[O2] the studio works with a key for certain agents and spaces that may on
   const limits = { agents: [acme.agent], spaces: [acme.space] };
   const body = { name: 'narrow', scopes: ['read'], project: 'acme', ...limits };
   const { key } = await studio.gateway.api('/api/keys', body);
-  const { page, problems } = await signInWith(key);
-  const text = await visit(page, pages(acme));
+  const visiting = await signInWith(key);
+  const { problems } = visiting;
+  const text = await visit(visiting, pages(acme));
   expect(text).not.toMatch(/Spy|Cellar|Mole/);
   expect(problems).toEqual([]);
 });
 
 test('[O1] an operator chooses a project, and all pages show that one alone; one that is gone is left', async () => {
-  const { page, problems } = await signInWith(studio.gateway.secretKey);
+  const visiting = await signInWith(studio.gateway.secretKey);
+  const { page, problems } = visiting;
   await page.goto(studio.gateway.url);
   const picker = page.getByRole('combobox', { name: 'Project' });
   await picker.selectOption('acme');
   await page.waitForURL((url) => url.pathname !== '/settings');
   await page.getByRole('combobox', { name: 'Project' }).waitFor();
-  const text = await visit(page, [...pages(acme), ...tabs]);
+  const text = await visit(visiting, [...pages(acme), ...tabs]);
   expect(await picker.inputValue()).toBe('acme');
   expect(text).not.toMatch(/Spy|Cellar|Mole/);
   await page.goto(`${studio.gateway.url}/agents`);
