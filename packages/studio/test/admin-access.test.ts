@@ -2,6 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { accessibilityProblems } from './support/accessibility.ts';
 import { useBrowser } from './support/browser.ts';
+import { goTo } from './support/go-to.ts';
 import { type Studio, startStudio } from './support/studio.ts';
 
 const browser = useBrowser();
@@ -54,7 +55,7 @@ test.each(Object.entries(PARTS))(
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
     };
     for (const [path, mark, isInDark = false] of shown(page)) {
-      await page.goto(studio.gateway.url + path);
+      await goTo(page, path);
       await mark.waitFor();
       const place = page.getByRole('link', { name: part, exact: true }).first();
       expect(await place.getAttribute('aria-current')).toBe('page');

@@ -2,6 +2,7 @@ import { scriptedModel } from '@lastcall/core/testing';
 import type { Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { useBrowser } from './support/browser.ts';
+import { goTo } from './support/go-to.ts';
 import { type Studio, startStudio } from './support/studio.ts';
 
 const browser = useBrowser();
@@ -85,8 +86,7 @@ async function visit({ page, asked }: Visitor, paths: readonly string[]): Promis
   let text = '';
   if (!page.url().startsWith(studio.gateway.url)) await page.goto(studio.gateway.url);
   for (const path of paths) {
-    // As a link does it: to load the studio again for each page would take most of the time.
-    await page.evaluate((to) => history.pushState({}, '', to), path);
+    await goTo(page, path);
     await page.getByRole('main').waitFor();
     await vi.waitUntil(() => isDrawn(page, asked), { timeout: 30_000, interval: 20 });
     const shown = (await page.locator('body').textContent()) ?? '';
