@@ -61,7 +61,7 @@ export async function runChaos({
   for (const fault of faults) await storm.inflict(fault);
   await crowd.close();
   await fleet.whole();
-  const { problems, redriven } = await calm({ site, fleet, driver, followers });
+  const { problems, redriven } = await calm({ site, fleet, driver, followers, log });
   await driver.close();
   for (const follower of followers) await follower.close();
   await fleet.close();
@@ -93,16 +93,18 @@ async function calm({
   fleet,
   driver,
   followers,
+  log,
 }: {
   site: Site;
   fleet: Fleet;
   driver: Driver;
   followers: StreamFollower[];
+  log: (line: string) => void;
 }): Promise<{ problems: string[]; redriven: number }> {
   let redriven = 0;
   try {
     await until('everything is at rest', () => isAtRest(site), { patienceMs: 60_000 });
-    redriven = (await redriveLost(site, fleet)).length;
+    redriven = (await redriveLost(site, fleet, log)).length;
     await until('everything is at rest again', () => isAtRest(site), { patienceMs: 60_000 });
     const { events } = await site.db
       .selectFrom('streams')

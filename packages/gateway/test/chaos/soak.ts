@@ -150,5 +150,5 @@ function tell(name: string, { problems, faults, messages, redriven, longestTakeo
 }
 
 function print(line: string): void {
-  process.stdout.write(`${line}\n`);
+  process.stdout.write(`${new Date().toISOString()} ${line}\n`);
 }

@@ -54,13 +54,14 @@ export async function problemsOfChorus({ db }: Pick<Site, 'db'>, refs: readonly 
     if (!refs.includes(text)) counts.set(text, (counts.get(text) ?? 0) + 1);
   }
   const expected = VOICES.flatMap((voice) => refs.flatMap((ref) => linesFor(voice, ref)));
-  const failed = await db.selectFrom('runs').select(['id', 'stop']).where('status', '!=', 'completed').execute();
+  const runs = db.selectFrom('runs').select(['id', 'stop', 'takeovers']).where('status', '!=', 'completed');
+  const failed = await runs.execute();
   return [
     ...expected
       .filter((text) => counts.get(text) !== 1)
       .map((text) => `"${text}" was said ${counts.get(text) ?? 0} times.`),
     ...[...counts.keys()].filter((text) => !expected.includes(text)).map((text) => `Nobody was asked for "${text}".`),
-    ...failed.map(({ id, stop }) => `Run ${id} is not completed: ${stop}`),
+    ...failed.map(({ id, stop, takeovers }) => `Run ${id} is not completed: ${stop} It was taken over: ${takeovers}`),
   ];
 }
 
