@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { claimThread } from '../../src/runtime/lease/lease.ts';
+import { type Claimant, claimThread } from '../../src/runtime/lease/lease.ts';
 import { renewLeases } from '../../src/runtime/lease/renew-leases.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { holdLock, overlapping } from '../support/held-lock.ts';
@@ -44,17 +45,52 @@ describe.each(overlapping)('leases on $kind', ({ create }) => {
   const database = forAllTests(create);
   const world = forAllTests(() => openWorld({ database, models: {} }));
 
-  test('are renewed in the order of their ids, so that nobody who locks in that order waits for ever', async () => {
-    const [first, second] = [await world.agent('First'), await world.agent('Second')].sort() as [string, string];
-    const claimant = { owner: 'me', leaseMs: 60_000 };
-    // The last that is claimed lies behind the other in the table: an update would come to it last.
-    for (const id of [second, first])
-      await world.store.transaction((tx) => claimThread(tx, id, claimant, async () => {}));
-    const other = await holdLock(database, 'select 1 from threads where id = $1 for update', [first]);
-    const renewing = renewLeases(world.store, { ...claimant, threadIds: [second, first] });
-    await other.waitedFor();
-    await other.query('select 1 from threads where id = $1 for update nowait', [second]);
+  const claimAll = async (ids: readonly string[], claimant: Claimant): Promise<void> => {
+    for (const id of ids) await world.store.transaction((tx) => claimThread(tx, id, claimant, async () => {}));
+  };
+  const untilOf = async (id: string): Promise<number> => {
+    const row = world.store.db.selectFrom('threads').select('lease_until').where('id', '=', id);
+    return (await row.executeTakeFirstOrThrow()).lease_until ?? 0;
+  };
+
+  test('[G9] are renewed although the row of one is locked, which is held and renewed as soon as it is free', async () => {
+    const ids = [await world.agent('One'), await world.agent('Two'), await world.agent('Three')];
+    const [locked, ...others] = ids.toSorted() as [string, ...string[]];
+    await claimAll(ids, { owner: 'me', leaseMs: 1_000 });
+    const other = await holdLock(database, 'select 1 from threads where id = $1 for share', [locked]);
+    const before = await untilOf(locked);
+    const renew = () => renewLeases(world.store, { owner: 'me', leaseMs: 60_000, threadIds: ids });
+    const renewing = renew();
+    // Renewed while the lock is held: the renewal itself goes on trying for a tenth of the lease.
+    for (const id of others) await expect.poll(() => untilOf(id)).toBeGreaterThan(Date.now() + 30_000);
+    expect(await untilOf(locked)).toBe(before);
     await other.release();
-    expect([...(await renewing).keys()].sort()).toEqual([first, second]);
+    expect([...(await renewing).keys()].sort()).toEqual(ids.toSorted());
+    expect(await untilOf(locked)).toBeGreaterThan(Date.now() + 30_000);
+  });
+
+  test('[G9] are held although their row stays locked, and lost once another worker has them', async () => {
+    const ids = [await world.agent('One'), await world.agent('Two')];
+    const [locked, taken] = ids as [string, string];
+    await claimAll(ids, { owner: 'me', leaseMs: 0 });
+    await claimAll([taken], { owner: 'other', leaseMs: 60_000 });
+    const other = await holdLock(database, 'select 1 from threads where id = $1 for share', [locked]);
+    const held = await renewLeases(world.store, { owner: 'me', leaseMs: 100, threadIds: ids });
+    expect([...held.keys()]).toEqual([locked]);
+    await other.release();
+  });
+
+  test('[G9] begin when the thread is held, and not when the claim began to wait for its row', async () => {
+    const id = await world.agent('Waited for');
+    const other = await holdLock(database, 'select 1 from threads where id = $1 for update', [id]);
+    const leaseMs = 1_200;
+    const claiming = claimAll([id], { owner: 'me', leaseMs });
+    await other.waitedFor();
+    await sleep(800);
+    const freeAt = Date.now();
+    await other.release();
+    await claiming;
+    // Clocks may differ by some milliseconds.
+    expect(await untilOf(id)).toBeGreaterThan(freeAt + leaseMs - 200);
   });
 });

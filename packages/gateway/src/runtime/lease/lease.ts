@@ -78,7 +78,12 @@ async function tryClaim<T>(
   const now = tx.now();
   const claiming = claim(tx.db, { threadId, owner, now, until: now + leaseMs });
   const [[claimed], found] = await pipeline(claiming, read({ tx, threadId } as LockedThread));
-  return claimed === undefined ? undefined : { held: heldBy(tx, { threadId, epoch: claimed.epoch }), found };
+  if (claimed === undefined) return undefined;
+  const lease = { threadId, epoch: claimed.epoch };
+  // It waited for the row. The lease begins now, or it might be over before it is renewed for the first time.
+  const heldAt = tx.now();
+  if (heldAt - now > leaseMs / 3) tx.send(extend, { ...lease, until: heldAt + leaseMs });
+  return { held: heldBy(tx, lease), found };
 }
 
 /**
@@ -127,6 +132,12 @@ const claim = statement(
       .where((eb) => eb.or([eb('lease_owner', 'is', null), eb('lease_until', '<=', now)]))
       .returning('epoch'),
   { types: { threadId: 'text', owner: 'text', now: 'bigint', until: 'bigint' }, key: 'threadId' },
+);
+
+const extend = statement(
+  (db, { threadId, epoch, until }: Params<Lease & { until: number }>) =>
+    db.updateTable('threads').set({ lease_until: until }).where('id', '=', threadId).where('epoch', '=', epoch),
+  { types: { threadId: 'text', epoch: 'bigint', until: 'bigint' }, key: 'threadId' },
 );
 
 /**

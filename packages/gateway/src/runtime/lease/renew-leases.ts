@@ -1,4 +1,5 @@
-import { lockRows } from '../../ports/store/lock-rows.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pipeline } from '../../ports/store/pipeline.ts';
 import type { Store, Tx } from '../../ports/store/store.ts';
 import type { Claimant } from './lease.ts';
 
@@ -9,18 +10,36 @@ interface Renewal extends Claimant {
 /**
  * Renews the leases of the threads that the owner works on, and returns the epochs it still holds, by thread. Only
  * threads that the owner knows of are renewed: a claim whose commit was never confirmed must run out.
+ *
+ * A thread whose row is locked is left out and tried again shortly after. No other worker can take it over meanwhile, and the transaction that
+ * holds it may wait for something else for seconds: with it, all other threads of this gateway would wait for their renewal, and be lost.
  */
 export async function renewLeases(
   store: Store,
   { owner, leaseMs, threadIds }: Renewal,
 ): Promise<ReadonlyMap<string, number>> {
   const held = new Map<string, number>();
-  for (let at = 0; at < threadIds.length; at += RENEWALS_PER_TRANSACTION) {
-    const batch = threadIds.slice(at, at + RENEWALS_PER_TRANSACTION);
-    for (const { id, epoch } of await renewBatch(store, { owner, leaseMs, threadIds: batch })) held.set(id, epoch);
+  let left = threadIds;
+  const until = performance.now() + leaseMs * PATIENCE;
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs *= 2) {
+    const locked: string[] = [];
+    for (let at = 0; at < left.length; at += RENEWALS_PER_TRANSACTION) {
+      const batch = left.slice(at, at + RENEWALS_PER_TRANSACTION);
+      const { own, renewed } = await renewBatch(store, { owner, leaseMs, threadIds: batch });
+      for (const id of batch) held.delete(id);
+      for (const { id, epoch } of own) held.set(id, epoch);
+      locked.push(...own.flatMap(({ id }) => (renewed.has(id) ? [] : [id])));
+    }
+    // What is still locked is held all the same. The next renewal comes soon.
+    if (locked.length === 0 || performance.now() + waitMs > until) return held;
+    left = locked;
+    await sleep(waitMs);
   }
-  return held;
 }
+
+/** The part of a lease for which locked threads are tried again. */
+const PATIENCE = 0.1;
+const FIRST_WAIT_MS = 5;
 
 /**
  * Renewed rows stay locked until the commit, and other work on those threads waits. Small transactions keep that wait
@@ -28,22 +47,34 @@ export async function renewLeases(
  */
 const RENEWALS_PER_TRANSACTION = 100;
 
+interface Renewed {
+  /** The threads of the batch that the owner holds. */
+  readonly own: readonly { readonly id: string; readonly epoch: number }[];
+  /** Those that no other transaction had locked. */
+  readonly renewed: ReadonlySet<string>;
+}
+
 /** The transaction is urgent: a busy gateway must not lose its threads because renewals waited in a queue. */
-async function renewBatch(
-  store: Store,
-  { owner, leaseMs, threadIds }: Renewal,
-): Promise<readonly { id: string; epoch: number }[]> {
-  const renew = async (tx: Tx): Promise<{ id: string; epoch: number }[]> => {
-    // An update locks rows in any order, so two transactions could deadlock. Locking them first in a fixed order
-    // prevents that.
-    await lockRows(tx, { threads: threadIds });
-    return await tx.db
-      .updateTable('threads')
-      .set({ lease_until: tx.now() + leaseMs })
-      .where('lease_owner', '=', owner)
-      .where('id', 'in', threadIds)
-      .returning(['id', 'epoch'])
-      .execute();
+async function renewBatch(store: Store, { owner, leaseMs, threadIds }: Renewal): Promise<Renewed> {
+  const renew = async (tx: Tx): Promise<Renewed> => {
+    const ids = tx.db.selectFrom('threads').select('id').where('id', 'in', threadIds);
+    const free = tx.dialect === 'postgres' ? ids.orderBy('id').forNoKeyUpdate().skipLocked() : ids;
+    const [renewed, own] = await pipeline(
+      tx.db
+        .updateTable('threads')
+        .set({ lease_until: tx.now() + leaseMs })
+        .where('lease_owner', '=', owner)
+        .where('id', 'in', free)
+        .returning('id')
+        .execute(),
+      tx.db
+        .selectFrom('threads')
+        .select(['id', 'epoch'])
+        .where('lease_owner', '=', owner)
+        .where('id', 'in', threadIds)
+        .execute(),
+    );
+    return { own, renewed: new Set(renewed.map(({ id }) => id)) };
   };
   return await store.transaction(renew, { isUrgent: true });
 }
