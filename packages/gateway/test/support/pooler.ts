@@ -52,6 +52,8 @@ auth_file = ${join(folder, 'users.txt')}
 pool_mode = ${options.mode ?? 'transaction'}
 default_pool_size = ${options.connections ?? 4}
 max_client_conn = 500
+; By default it refuses everything for 15 s after one connection to the server has failed.
+server_login_retry = 1
 `,
   );
   await chmod(folder, 0o755);
