@@ -1,7 +1,6 @@
 import { ApiError } from '../../domain/api-error.ts';
 import { preparePost, writeMessage } from '../../domain/spaces/post-message.ts';
 import { spaceStream } from '../../domain/streams/stream-names.ts';
-import { pipeline } from '../../ports/store/pipeline.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { PostReply, PostResponse } from '../run/run-write.ts';
@@ -28,16 +27,13 @@ export type Posting = () => undefined | Promise<unknown>;
 /** The message has the id of the call, so a second attempt finds it. */
 async function prepareResponse({ run, services }: ApplyContext, tx: Tx, response: PostResponse): Promise<Posting> {
   const { spaceId, callId, toolName, text } = response;
-  const preparing = preparePost(tx, {
+  if ((await cardOf(tx.db, { callId })).length > 0) return nothing;
+  const prepared = await preparePost(tx, {
     ...{ spaceId, entityId: run.agent.entityId, messageId: callId, runId: run.runId },
     text: cutMessage(text, tx.limits.messageCharacters),
     metadata: { toolName, response: true },
   });
-  // If there is a card, it does not matter whether the message could be posted.
-  const [cards, prepared] = await pipeline(cardOf(tx.db, { callId }), settled(preparing));
-  if (cards.length > 0) return nothing;
-  if (prepared.status === 'rejected') throw prepared.reason;
-  return () => writeMessage(services, tx, prepared.value);
+  return () => writeMessage(services, tx, prepared);
 }
 
 async function prepareReply({ run, services }: ApplyContext, tx: Tx, reply: PostReply): Promise<Posting> {
@@ -72,11 +68,6 @@ function tellRefused(
 }
 
 const nothing = (): undefined => undefined;
-
-async function settled<T>(work: Promise<T>): Promise<PromiseSettledResult<T>> {
-  const [ended] = await Promise.allSettled([work]);
-  return ended;
-}
 
 const cardOf = statement(
   (db, { callId }: Params<{ callId: string }>) => db.selectFrom('messages').select('id').where('call_id', '=', callId),
