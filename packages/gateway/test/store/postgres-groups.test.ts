@@ -251,6 +251,27 @@ test('a transaction may lock every row that its keys name, and two with a key in
   expect(second).not.toBe(first);
 });
 
+test('transactions with the same turn run one after another, and one inside of another is refused instead of waiting for itself', async () => {
+  const turn = 'space';
+  const steps: string[] = [];
+  const inTurn = (key: string, work: () => Promise<unknown>): Promise<unknown> =>
+    store.transaction(
+      async (tx) => {
+        steps.push(`${key} begins`);
+        await work();
+        await numberOf(tx);
+        steps.push(`${key} ends`);
+      },
+      { group: { kind: 'post', keys: [key], turn } },
+    );
+  await Promise.all(['a', 'b'].map((key) => inTurn(key, async () => {})));
+  expect(steps).toEqual(['a begins', 'a ends', 'b begins', 'b ends']);
+  await expect(inTurn('outer', () => inTurn('inner', async () => {}))).rejects.toThrow('inside a transaction');
+  // The turn is free again.
+  await inTurn('c', async () => {});
+  expect(steps.at(-1)).toBe('c ends');
+});
+
 test('transactions that wait form groups of twenty-four, and two with the same key are never in one', async () => {
   const keys = ['key 0', ...Array.from({ length: 50 }, (_, index) => `key ${index}`)];
   const numbers = await Promise.all(keys.map((key) => inGroup(key, numberOf)));
