@@ -53,7 +53,7 @@ describe.each(overlapping)('leases on $kind', ({ create }) => {
     return (await row.executeTakeFirstOrThrow()).lease_until ?? 0;
   };
 
-  test('[G9] are renewed although the row of one is locked, which is held and renewed as soon as it is free', async () => {
+  test('[G56] are renewed although the row of one is locked, which is held and renewed as soon as it is free', async () => {
     const ids = [await world.agent('One'), await world.agent('Two'), await world.agent('Three')];
     const [locked, ...others] = ids.toSorted() as [string, ...string[]];
     await claimAll(ids, { owner: 'me', leaseMs: 1_000 });
@@ -69,7 +69,7 @@ describe.each(overlapping)('leases on $kind', ({ create }) => {
     expect(await untilOf(locked)).toBeGreaterThan(Date.now() + 30_000);
   });
 
-  test('[G9] are held although their row stays locked, and lost once another worker has them', async () => {
+  test('are held although their row stays locked, and lost once another worker has them', async () => {
     const ids = [await world.agent('One'), await world.agent('Two')];
     const [locked, taken] = ids as [string, string];
     await claimAll(ids, { owner: 'me', leaseMs: 0 });
@@ -80,7 +80,7 @@ describe.each(overlapping)('leases on $kind', ({ create }) => {
     await other.release();
   });
 
-  test('[G9] begin when the thread is held, and not when the claim began to wait for its row', async () => {
+  test('begin when the thread is held, and not when the claim began to wait for its row', async () => {
     const id = await world.agent('Waited for');
     const other = await holdLock(database, 'select 1 from threads where id = $1 for update', [id]);
     const leaseMs = 1_200;

@@ -122,7 +122,7 @@ describeIdleWorld(
       expect(await world.inbox(small)).toHaveLength(1);
     });
 
-    test('[A23] a run whose space is archived ends without its message, and the others post theirs', async () => {
+    test('a run whose space is archived ends without its message, and the others post theirs', async () => {
       const all = await endings(3);
       const [archived, ...others] = all as [Ending, ...Ending[]];
       await world.in((tx) => updateSpace(tx, archived.spaceId, { archived: true }));

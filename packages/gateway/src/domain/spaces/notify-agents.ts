@@ -96,7 +96,7 @@ export interface Recipient extends OtherAgent {
  * Checks the inboxes. People can wait and try again, so a full one refuses their message. An agent's message is written anyway, and the
  * event is withheld for operators.
  */
-export async function withRoom(
+export async function checkInboxes(
   tx: Tx,
   sender: Pick<EntityRow, 'kind'>,
   others: readonly OtherAgent[],

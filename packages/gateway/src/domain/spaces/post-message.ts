@@ -17,7 +17,14 @@ import { spaceStream } from '../streams/stream-names.ts';
 import { appendMessage } from './append-message.ts';
 import { lockSpace } from './lock-space.ts';
 import { type Message, toMessage } from './message.ts';
-import { findHearings, findRecipients, type Hearing, notifyAgents, type Recipient, withRoom } from './notify-agents.ts';
+import {
+  checkInboxes,
+  findHearings,
+  findRecipients,
+  type Hearing,
+  notifyAgents,
+  type Recipient,
+} from './notify-agents.ts';
 import type { Space } from './space.ts';
 import { assertNotArchived } from './update-space.ts';
 
@@ -58,14 +65,15 @@ export async function postMessage(
   return await writeMessage(services, tx, await preparePost(tx, newMessage));
 }
 
-/** A message that may be posted, in a space whose row is locked. */
-export interface PreparedPost {
+/** A message that may be posted in a space whose row is locked, or the same message, if it was posted before. */
+type PreparedPost = CheckedPost | { readonly before: MessageRow };
+
+interface CheckedPost {
+  readonly before?: undefined;
   readonly newMessage: NewMessage;
   readonly metadata: Json;
   readonly space: SpaceRow;
   readonly sender: EntityRow;
-  /** The same message, if it was posted before. */
-  readonly before: MessageRow | undefined;
   readonly recipients: readonly Recipient[];
   readonly replyToSeq: number | undefined;
 }
@@ -84,24 +92,26 @@ export async function preparePost(tx: Tx, newMessage: NewMessage): Promise<Prepa
   );
   if (!isSpaceVisible({ id: spaceId, project: space.project_id }, newMessage.view)) throw notFound('space', spaceId);
   // Checked before anything is refused: a repeated message gets the same response as the first time.
-  const prepared = { newMessage, space, sender, before };
-  if (before !== undefined) return { ...prepared, metadata: before.metadata, recipients: [], replyToSeq: undefined };
+  if (before !== undefined) return { before };
   assertNotArchived(space);
   const replyToSeq = await assertPostable(tx, tx.db, newMessage);
   if (newMessage.messageId !== undefined) plainText(newMessage.messageId, 'messageId', { min: 1, max: 200 });
   const metadata = toMetadata(newMessage.metadata);
   // Last, because it is the one reason that goes away by itself.
-  return { ...prepared, metadata, replyToSeq, recipients: await withRoom(tx, sender, members) };
+  return { newMessage, metadata, space, sender, replyToSeq, recipients: await checkInboxes(tx, sender, members) };
 }
 
 export async function writeMessage(
   services: Pick<Services, 'logger'>,
   tx: Tx,
-  { newMessage, metadata, space, sender, before, recipients, replyToSeq }: PreparedPost,
+  prepared: PreparedPost,
 ): Promise<PostedMessage> {
-  const { spaceId, entityId } = newMessage;
-  if (before !== undefined)
+  if (prepared.before !== undefined) {
+    const { before } = prepared;
     return { message: toMessage(before), duplicate: true, heardBy: await findHearings(tx, before.id) };
+  }
+  const { newMessage, metadata, space, sender, recipients, replyToSeq } = prepared;
+  const { spaceId, entityId } = newMessage;
   const attachments = await attachToSpace(tx, newMessage);
   const row = appendMessage(tx, space, {
     ...(newMessage.messageId === undefined ? {} : { id: newMessage.messageId }),

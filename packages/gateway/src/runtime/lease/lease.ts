@@ -80,7 +80,7 @@ async function tryClaim<T>(
   const [[claimed], found] = await pipeline(claiming, read({ tx, threadId } as LockedThread));
   if (claimed === undefined) return undefined;
   const lease = { threadId, epoch: claimed.epoch };
-  // It waited for the row. The lease begins now, or it might be over before it is renewed for the first time.
+  // After a long wait for the row the lease begins now. Otherwise it might be over before it is renewed for the first time.
   const heldAt = tx.now();
   if (heldAt - now > leaseMs / 3) tx.send(extend, { ...lease, until: heldAt + leaseMs });
   return { held: heldBy(tx, lease), found };

@@ -11,8 +11,8 @@ interface Renewal extends Claimant {
  * Renews the leases of the threads that the owner works on, and returns the epochs it still holds, by thread. Only
  * threads that the owner knows of are renewed: a claim whose commit was never confirmed must run out.
  *
- * A thread whose row is locked is left out and tried again shortly after. No other worker can take it over meanwhile, and the transaction that
- * holds it may wait for something else for seconds: with it, all other threads of this gateway would wait for their renewal, and be lost.
+ * A thread whose row is locked is left out and tried again shortly after. Usually a write of its own run has locked it, and that may wait for
+ * something else for seconds. If the renewal waited too, all other leases of this gateway would run out meanwhile.
  */
 export async function renewLeases(
   store: Store,
