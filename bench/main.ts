@@ -116,7 +116,10 @@ const head = [
   madeOn,
   '',
 ];
-/** Each in a process of its own: what the compiler made of one benchmark would slow the next one down. */
+/**
+ * Each in a process of its own: what the compiler made of one benchmark would slow the next one down, and one that fails must not take an
+ * hour of figures with it. In its place the page says that it failed.
+ */
 async function runEachAlone(): Promise<readonly Report[]> {
   const reports: Report[] = [];
   for (const { name } of chosen) {
@@ -127,8 +130,12 @@ async function runEachAlone(): Promise<readonly Report[]> {
       measured = all;
     });
     const [code] = await ended;
-    if (measured === undefined) throw new Error(`${name} ended with exit code ${code} and without figures.`);
-    reports.push(...measured);
+    if (measured === undefined) {
+      const failure = `This benchmark ended with exit code ${code} and without figures.`;
+      console.error(`${name}: ${failure}`);
+      process.exitCode = 1;
+      reports.push({ title: name, claim: failure, columns: [], rows: [] });
+    } else reports.push(...measured);
   }
   return reports;
 }
@@ -146,6 +153,6 @@ if (options.json === true) {
   const command = [...given, 'npm run bench -- --claims', ...positionals].join(' ');
   await writeFile(page('claims.md'), toPage({ claims: claimsOf(runs), command, madeOn }));
 } else {
-  const tables = (await runAll()).map(toMarkdown);
+  const tables = (await runEachAlone()).map(toMarkdown);
   if (wanted.length === 0) await writeFile(page('benchmarks.md'), [...head, ...tables].join('\n'));
 }

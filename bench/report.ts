@@ -1,6 +1,6 @@
 import { type Held, toSentence } from './held.ts';
 
-/** A table of figures, and the sentence that says what they are held against. */
+/** A table of figures, and the sentence that says what they are held against. A benchmark that failed has only the sentence. */
 export interface Report {
   readonly title: string;
   readonly claim: string;
@@ -12,12 +12,13 @@ export interface Report {
 
 export function toMarkdown(report: Report): string {
   const line = (cells: readonly (string | number)[]): string => `| ${cells.map(format).join(' | ')} |`;
-  const head = [line(report.columns), line(report.columns.map(() => '---'))];
+  const head = report.columns.length === 0 ? [] : [line(report.columns), line(report.columns.map(() => '---'))];
   const findings =
     report.findings === undefined
       ? []
       : [...report.findings.map((finding) => `- ${typeof finding === 'string' ? finding : toSentence(finding)}`), ''];
-  return [`## ${report.title}`, '', report.claim, '', ...head, ...report.rows.map(line), '', ...findings].join('\n');
+  const table = [...head, ...report.rows.map(line)];
+  return [`## ${report.title}`, '', report.claim, '', ...table, ...(table.length === 0 ? [] : ['']), ...findings].join('\n');
 }
 
 function format(cell: string | number): string {
