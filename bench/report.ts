@@ -17,8 +17,9 @@ export function toMarkdown(report: Report): string {
     report.findings === undefined
       ? []
       : [...report.findings.map((finding) => `- ${typeof finding === 'string' ? finding : toSentence(finding)}`), ''];
-  const table = [...head, ...report.rows.map(line)];
-  return [`## ${report.title}`, '', report.claim, '', ...table, ...(table.length === 0 ? [] : ['']), ...findings].join('\n');
+  const rows = [...head, ...report.rows.map(line)];
+  const table = rows.length === 0 ? [] : [...rows, ''];
+  return [`## ${report.title}`, '', report.claim, '', ...table, ...findings].join('\n');
 }
 
 function format(cell: string | number): string {

@@ -11,9 +11,16 @@ export interface SchedulerWorker {
   isBusy(): boolean;
   /**
    * Claims a thread. Returns the work on it, which resolves when the thread is released, or undefined if there is
-   * nothing to do. Neither may reject. `isUrgent`: a person waits for the thread.
+   * nothing to do. Neither may reject.
    */
-  claim(threadId: string, options: WakeOptions): Promise<(() => Promise<void>) | undefined>;
+  claim(threadId: string, options: ClaimOptions): Promise<(() => Promise<void>) | undefined>;
+}
+
+export interface ClaimOptions {
+  /** A person waits for the thread. */
+  readonly isUrgent: boolean;
+  /** A person woke it and it had no run just now, so it goes ahead of threads that are claimed at the same time. */
+  readonly isFirst: boolean;
 }
 
 export interface SchedulerOptions {
@@ -68,8 +75,8 @@ const MAX_WAIT_MS = 20;
  *
  * - At most `slots` threads are claimed or held.
  * - At most `startsAtOnce` threads are starting, which is until the transaction that reads their events has ended. More
- *   would wait for each other inside the store, where none can be given priority. If one takes longer than 20 ms, one
- *   more may start.
+ *   would only wait for each other inside the store, which knows of the order no more than which threads are of the first
+ *   rank. If one takes longer than 20 ms, one more may start.
  *
  * Wakes are only in memory, and may come twice or get lost with the process. A thread's work is in its inbox, its row
  * decides which worker holds it (lease/lease.ts), and the sweep finds every thread that has work and no worker
@@ -167,7 +174,9 @@ export class Scheduler {
 
   async #serveOnce(thread: ScheduledThread): Promise<void> {
     try {
-      const work = await this.#turn(thread, 'waiting', (isUrgent) => this.#claim(thread.id, isUrgent));
+      const work = await this.#turn(thread, 'waiting', (isUrgent) =>
+        this.#claim(thread.id, { isUrgent, isFirst: thread.rank === WOKEN_BY_PERSON }),
+      );
       if (work !== undefined) {
         thread.hadRun = true;
         await work();
@@ -179,8 +188,8 @@ export class Scheduler {
     }
   }
 
-  async #claim(threadId: string, isUrgent: boolean): Promise<(() => Promise<void>) | undefined> {
-    return this.#isStopped ? undefined : await this.#worker?.claim(threadId, { isUrgent });
+  async #claim(threadId: string, options: ClaimOptions): Promise<(() => Promise<void>) | undefined> {
+    return this.#isStopped ? undefined : await this.#worker?.claim(threadId, options);
   }
 
   async #turn<T>(

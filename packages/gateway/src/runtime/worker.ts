@@ -12,7 +12,7 @@ import { LeaseLost } from './lease/lease.ts';
 import { RunInterrupted } from './loops/run-interrupted.ts';
 import { renewThreads } from './renew-threads.ts';
 import { runThread, type ThreadHost } from './run-thread.ts';
-import type { Scheduler } from './scheduler.ts';
+import type { ClaimOptions, Scheduler } from './scheduler.ts';
 import { lastRunOf, type WorkerPhase } from './thread-state.ts';
 import { atMost } from './tools/at-most.ts';
 import type { Registry } from './toolset/registry.ts';
@@ -87,7 +87,7 @@ export class Worker {
     this.#scheduler.start({
       startsAtOnce: store.claimsAtOnce,
       isBusy: () => store.isBusy,
-      claim: (threadId, { isUrgent }) => this.#claim(threadId, isUrgent),
+      claim: (threadId, options) => this.#claim(threadId, options),
     });
     // Threads that a dead gateway left should not wait for the first sweep.
     await wakeRunnable();
@@ -125,10 +125,10 @@ export class Worker {
   }
 
   /** Claims the thread. Returns the work on it, or undefined if there is none. */
-  async #claim(threadId: string, isUrgent: boolean): Promise<(() => Promise<void>) | undefined> {
+  async #claim(threadId: string, options: ClaimOptions): Promise<(() => Promise<void>) | undefined> {
     const { registry, owner, transcriptCache } = this.#host;
     try {
-      const claimant = { owner, isUrgent, transcriptCache };
+      const claimant = { owner, transcriptCache, ...options };
       const claimed = await claimNextRun(this.#services, registry, threadId, claimant);
       if (claimed === undefined) return undefined;
       const thread: ActiveThread = { lease: claimed.lease, state: { kind: 'claimed', run: claimed.run } };

@@ -1,7 +1,7 @@
 // Transactions that share one transaction of PostgreSQL. One test for each clause of src/ports/store/postgres-group.ts, then who gets
 // into which group: src/ports/store/postgres-groups.ts.
 import { sql } from 'kysely';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openPostgresStore } from '../../src/ports/store/postgres/postgres-store.ts';
 import { type Params, type Statement, statement } from '../../src/ports/store/statement.ts';
 import type { GroupOptions, Store, Tx } from '../../src/ports/store/store.ts';
@@ -17,6 +17,7 @@ beforeEach(async () => {
   store = await database.open();
 });
 afterEach(async () => {
+  vi.useRealTimers();
   await store.close();
   await database.remove();
 });
@@ -278,6 +279,40 @@ test('transactions that wait form groups of twenty-four, and two with the same k
   const sizes = [...Map.groupBy(numbers, (number) => number).values()].map((members) => members.length);
   expect(sizes).toEqual([24, 24, 3]);
   expect(numbers[1]).not.toBe(numbers[0]);
+});
+
+test('a second group starts beside a quick one when twelve transactions wait, and not before', async () => {
+  const gate = Promise.withResolvers<void>();
+  const went: string[] = [];
+  const go = (key: string): Promise<number> =>
+    inGroup(key, async (tx) => {
+      went.push(key);
+      const number = await numberOf(tx);
+      if (key === 'first') await gate.promise;
+      return number;
+    });
+  // Time stands still, because a group that takes long starts the next one too.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const first = go('first');
+  while (went.length === 0) await new Promise(setImmediate);
+  const waiting = Array.from({ length: 11 }, (_, index) => go(`${index}`));
+  for (let reads = 0; reads < 10; reads++) await readSettings();
+  expect(went).toEqual(['first']);
+  waiting.push(go('11'));
+  const second = await Promise.all(waiting);
+  expect(new Set(second).size).toBe(1);
+  gate.resolve();
+  expect(second).not.toContain(await first);
+});
+
+test('what goes first is in the next group of its kind, ahead of what has waited longer', async () => {
+  const went: string[] = [];
+  const go = (key: string): Promise<void> =>
+    store.transaction(async () => void went.push(key), {
+      group: { kind: 'claim', keys: [key], isFirst: key.startsWith('first') },
+    });
+  await Promise.all(['a', 'b', 'first c', 'first d', 'e'].map(go));
+  expect(went).toEqual(['first c', 'first d', 'a', 'b', 'e']);
 });
 
 test('a run that has begun goes ahead of one that begins', async () => {

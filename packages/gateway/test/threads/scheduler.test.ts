@@ -1,6 +1,6 @@
 import { type FakeClock, fakeClock } from '@lastcall/core/testing';
 import { describe, expect, test } from 'vitest';
-import { Scheduler } from '../../src/runtime/scheduler.ts';
+import { type ClaimOptions, Scheduler } from '../../src/runtime/scheduler.ts';
 
 const urgent = { isUrgent: true };
 const other = { isUrgent: false };
@@ -14,6 +14,8 @@ interface Rig {
   readonly turns: string[];
   /** The threads that were claimed as urgent, in order. */
   readonly urgentTurns: string[];
+  /** The threads that were claimed ahead of others, in order. */
+  readonly firstTurns: string[];
   /** Ends the claim of the thread, if claims do not end by themselves. */
   claimed(threadId: string, found?: 'work' | 'nothing'): Promise<void>;
   /** Ends the work on the thread. */
@@ -34,18 +36,19 @@ interface RigOptions {
 function rig({ slots = 100, startsAtOnce = 8, isBusy = () => false, claims = 'at-once' }: RigOptions = {}): Rig {
   const clock = fakeClock();
   const scheduler = new Scheduler({ slots, clock });
-  const [turns, urgentTurns]: [string[], string[]] = [[], []];
+  const [turns, urgentTurns, firstTurns]: [string[], string[], string[]] = [[], [], []];
   const claiming = new Map<string, (found: 'work' | 'nothing') => void>();
   const working = new Map<string, () => void>();
-  const claim = async (threadId: string, { isUrgent }: { readonly isUrgent: boolean }) => {
+  const claim = async (threadId: string, { isUrgent, isFirst }: ClaimOptions) => {
     turns.push(threadId);
     if (isUrgent) urgentTurns.push(threadId);
+    if (isFirst) firstTurns.push(threadId);
     const found = claims === 'at-once' ? 'work' : await new Promise((resolve) => claiming.set(threadId, resolve));
     if (found === 'nothing') return undefined;
     return () => new Promise<void>((resolve) => working.set(threadId, resolve));
   };
   return {
-    ...{ scheduler, clock, turns, urgentTurns },
+    ...{ scheduler, clock, turns, urgentTurns, firstTurns },
     async claimed(threadId, found = 'work') {
       claiming.get(threadId)?.(found);
       await settled();
@@ -93,6 +96,18 @@ describe('the order', () => {
     await one.release('idle');
     await one.release('busy');
     expect(one.turns).toEqual(['busy', 'other', 'idle', 'busy', 'another']);
+  });
+
+  test('1. the worker is told which thread a person woke from sleep, so that its claim goes first', async () => {
+    const one = rig();
+    await one.start();
+    await one.wake(['other']);
+    await one.wake(['idle'], urgent);
+    await one.wake(['idle'], urgent);
+    await one.release('idle');
+    expect(one.turns).toEqual(['other', 'idle', 'idle']);
+    expect(one.urgentTurns).toEqual(['idle', 'idle']);
+    expect(one.firstTurns).toEqual(['idle']);
   });
 
   test('2. threads of one rank go in the order in which they began to wait', async () => {

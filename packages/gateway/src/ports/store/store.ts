@@ -90,6 +90,8 @@ export interface GroupOptions {
    * waits for the lock.
    */
   readonly turn?: string;
+  /** Goes ahead of others of its kind that wait for a group. */
+  readonly isFirst?: boolean;
 }
 
 /**

@@ -38,6 +38,14 @@ export interface ClaimedRun {
   readonly run: ActiveRun;
 }
 
+interface NextRunOptions {
+  readonly owner: string;
+  readonly isUrgent: boolean;
+  /** Goes ahead of threads that are claimed at the same time. */
+  readonly isFirst?: boolean;
+  readonly transcriptCache: TranscriptCache;
+}
+
 /**
  * Claims a thread and its next run in one transaction. Returns undefined if another worker holds the thread or there
  * is nothing to do; the thread is then not held.
@@ -46,7 +54,7 @@ export async function claimNextRun(
   services: Services,
   registry: Registry,
   threadId: string,
-  { owner, isUrgent, transcriptCache }: { owner: string; isUrgent: boolean; transcriptCache: TranscriptCache },
+  { owner, isUrgent, isFirst = false, transcriptCache }: NextRunOptions,
 ): Promise<ClaimedRun | undefined> {
   const claimant = { owner, leaseMs: services.limits.leaseMs };
   const take = async (tx: Tx): Promise<ClaimedRun | TakenRun | undefined> => {
@@ -83,7 +91,7 @@ export async function claimNextRun(
     return undefined;
   };
   const claimed = await forgetOnError(transcriptCache, threadId, () =>
-    services.store.transaction(take, { isUrgent, group: { kind: 'claim', keys: [threadId] } }),
+    services.store.transaction(take, { isUrgent, group: { kind: 'claim', keys: [threadId], isFirst } }),
   );
   if (claimed === undefined || 'run' in claimed) return claimed;
   const run = await continueTaken(services, registry, claimed, transcriptCache);

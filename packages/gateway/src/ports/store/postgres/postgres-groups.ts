@@ -9,8 +9,13 @@ import { PostgresGroup } from './postgres-group.ts';
 const MOST_MEMBERS = 24;
 /** After this time, a group no longer keeps the next group from starting: it may be waiting for a lock. */
 const SLOW_MS = 20;
-/** How many groups of a queue run at once, if all but one are slow. */
+/** How many groups of a queue run at once. */
 const MOST_GROUPS = 2;
+/**
+ * A second group starts beside a quick one only if this many transactions wait. Then the gateway prepares one group while the database
+ * works on the other. Smaller groups would cost both of them more.
+ */
+const ENOUGH_FOR_SECOND = 12;
 
 type Kind = GroupOptions['kind'];
 /** Of the kinds of a rank, that of the transaction which has waited longest is next. A rank goes ahead of those after it. */
@@ -26,9 +31,12 @@ const LINES: Readonly<Record<string, Ranks>> = {
 export const GROUP_CONNECTIONS: number = Object.keys(LINES).length * MOST_GROUPS;
 
 /**
- * Decides which transactions form a group (postgres-group.ts). One group of a queue runs at a time. Transactions that
- * arrive in the meantime wait and form the next group. So a single transaction begins at once, and groups get larger
- * under load.
+ * Decides which transactions form a group (postgres-group.ts). Transactions that arrive while a group runs wait and form the
+ * next group. So a single transaction begins at once, and groups get larger under load. The next group starts when:
+ *
+ * - no other group of its queue runs, or
+ * - the one that runs has taken longer than 20 ms, or
+ * - at least twelve transactions wait.
  */
 export class PostgresGroups {
   readonly #lines: readonly Line[];
@@ -65,7 +73,8 @@ class Line {
   #seats: Seat[] = [];
   /** The number of groups that are not slow yet, and of all. */
   readonly #running = { quick: 0, all: 0 };
-  #isScheduled = false;
+  /** True from the decision to start a group until it has its members. */
+  #isForming = false;
 
   constructor(ranks: Ranks, driver: BatchingDriver, context: GroupContext) {
     this.#ranks = ranks;
@@ -83,20 +92,23 @@ class Line {
 
   open(options: GroupOptions): Promise<BegunTransaction> {
     const taken = Promise.withResolvers<BegunTransaction>();
-    this.#seats.push({ ...options, taken });
+    const behind = options.isFirst === true ? this.#seats.findIndex((seat) => seat.isFirst !== true) : -1;
+    this.#seats.splice(behind === -1 ? this.#seats.length : behind, 0, { ...options, taken });
     this.#schedule();
     return taken.promise;
   }
 
   /** Starts a group after all code that is ready now has queued its transaction. */
   #schedule(): void {
+    if (this.#isForming || !this.#mayStart) return;
+    this.#isForming = true;
+    process.nextTick(() => void this.#run());
+  }
+
+  get #mayStart(): boolean {
     const { quick, all } = this.#running;
-    if (this.#isScheduled || this.#seats.length === 0 || quick > 0 || all >= MOST_GROUPS) return;
-    this.#isScheduled = true;
-    process.nextTick(() => {
-      this.#isScheduled = false;
-      void this.#run();
-    });
+    if (this.waiting === 0 || all >= MOST_GROUPS) return false;
+    return quick === 0 || this.waiting >= ENOUGH_FOR_SECOND;
   }
 
   async #run(): Promise<void> {
@@ -120,16 +132,19 @@ class Line {
   }
 
   async #runGroup(): Promise<void> {
-    try {
-      const connection = await this.#driver.acquireConnection();
-      const seats = this.#takeSeats();
-      // Another group may have taken them in the meantime.
-      if (seats.length > 0) await this.#seat(seats, connection);
-      await this.#driver.releaseConnection(connection);
-    } catch (error) {
-      // There is no connection. Each transaction runs alone and reports its own error.
-      for (const { taken } of this.#seats.splice(0)) taken.reject(error);
-    }
+    const connection = await this.#driver.acquireConnection().catch((error: unknown) => this.#sendAway(error));
+    // Only one group forms at a time, so those that it was started for still wait.
+    const seats = connection === undefined ? [] : this.#takeSeats();
+    this.#isForming = false;
+    if (connection === undefined) return;
+    this.#schedule();
+    await this.#seat(seats, connection);
+    await this.#driver.releaseConnection(connection);
+  }
+
+  /** There is no connection. Each transaction runs alone and reports its own error. */
+  #sendAway(error: unknown): undefined {
+    for (const { taken } of this.#seats.splice(0)) taken.reject(error);
   }
 
   async #seat(seats: readonly Seat[], connection: BatchingConnection): Promise<void> {

@@ -70,7 +70,7 @@ export async function openPostgresStore(
     dialect: 'postgres',
     db,
     // With more, more messages are handled per second, and an idle agent waits longer: decision 0019 has the figures.
-    claimsAtOnce: 16,
+    claimsAtOnce: 32,
     rowsAtOnce: 500,
     get isBusy() {
       return groups.isBusy || pool.totalCount - pool.idleCount >= BUSY_AT;
