@@ -120,10 +120,17 @@ function isStatusMissing(error: unknown): boolean {
   return typeof message === 'string' && message.includes('NOT NULL constraint failed: runs.status');
 }
 
-/** Only claimed events become done. If the agent was deleted meanwhile, its events are dead and stay so. */
+/**
+ * Only claimed events become done. If the agent was deleted meanwhile, its events are dead and stay so. The status is part of the text,
+ * because SQLite compares it with the conditions of indexes: as a parameter, it would plan the statement anew for each run.
+ */
 const finishEvents = statement(
   (db, { runId }: Params<{ runId: string }>) =>
-    db.updateTable('inbox_events').set({ status: 'done' }).where('run_id', '=', runId).where('status', '=', 'claimed'),
+    db
+      .updateTable('inbox_events')
+      .set({ status: 'done' })
+      .where('run_id', '=', runId)
+      .where('status', '=', sql.lit('claimed')),
   { types: { runId: 'text' }, key: 'runId' },
 );
 
