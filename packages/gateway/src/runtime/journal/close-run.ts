@@ -122,7 +122,7 @@ function isStatusMissing(error: unknown): boolean {
 
 /**
  * Only claimed events become done. If the agent was deleted meanwhile, its events are dead and stay so. The status is part of the text,
- * because SQLite compares it with the conditions of indexes: as a parameter, it would plan the statement anew for each run.
+ * because SQLite compares it with the conditions of indexes: as a parameter, it would plan the statement again for each run.
  */
 const finishEvents = statement(
   (db, { runId }: Params<{ runId: string }>) =>

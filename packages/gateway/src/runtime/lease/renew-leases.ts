@@ -11,7 +11,7 @@ interface Renewal extends Claimant {
  * Renews the leases of the threads that the owner works on, and returns the epochs it still holds, by thread. Only
  * threads that the owner knows of are renewed: a claim whose commit was never confirmed must run out.
  *
- * A thread whose row is locked is left out and tried again shortly after. Usually a write of its own run has locked it, and that may wait for
+ * A thread whose row is locked is left out and tried again shortly after. Usually a write of its run has locked it, and that may wait for
  * something else for seconds. If the renewal waited too, all other leases of this gateway would run out meanwhile.
  */
 export async function renewLeases(
