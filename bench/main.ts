@@ -118,20 +118,21 @@ const head = [
 ];
 /**
  * Each in a process of its own: what the compiler made of one benchmark would slow the next one down, and one that fails must not take an
- * hour of figures with it. In its place the page says that it failed.
+ * hour of figures with it. In its place docs/benchmarks.md says that it failed, and docs/claims.md is not written.
  */
 async function runEachAlone(): Promise<readonly Report[]> {
   const reports: Report[] = [];
   for (const { name } of chosen) {
     const child = fork(import.meta.filename, ['--json', name], { stdio: 'inherit' });
-    const ended = once(child, 'exit');
+    // What it sent comes before the end of the channel.
+    const ended = Promise.all([once(child, 'exit'), once(child, 'disconnect')]);
     let measured: readonly Report[] | undefined;
     child.once('message', (all: readonly Report[]) => {
       measured = all;
     });
-    const [code] = await ended;
+    const [[code, signal]] = await ended;
     if (measured === undefined) {
-      const failure = `This benchmark ended with exit code ${code} and without figures.`;
+      const failure = `This benchmark ended with ${signal ?? `exit code ${code}`} and without figures.`;
       console.error(`${name}: ${failure}`);
       process.exitCode = 1;
       reports.push({ title: name, claim: failure, columns: [], rows: [] });
@@ -151,7 +152,8 @@ if (options.json === true) {
   const settings = Object.entries(process.env).filter(([name]) => name.startsWith('BENCH_'));
   const given = settings.map(([name, value]) => `${name}=${value}`);
   const command = [...given, 'npm run bench -- --claims', ...positionals].join(' ');
-  await writeFile(page('claims.md'), toPage({ claims: claimsOf(runs), command, madeOn }));
+  if (process.exitCode === 1) console.error('docs/claims.md was not written, because a benchmark failed.');
+  else await writeFile(page('claims.md'), toPage({ claims: claimsOf(runs), command, madeOn }));
 } else {
   const tables = (await runEachAlone()).map(toMarkdown);
   if (wanted.length === 0) await writeFile(page('benchmarks.md'), [...head, ...tables].join('\n'));

@@ -75,8 +75,8 @@ const MAX_WAIT_MS = 20;
  *
  * - At most `slots` threads are claimed or held.
  * - At most `startsAtOnce` threads are starting, which is until the transaction that reads their events has ended. More
- *   would only wait for each other inside the store, which knows of the order no more than which threads are of the first
- *   rank. If one takes longer than 20 ms, one more may start.
+ *   would wait for each other inside the store, where only threads of the first rank go ahead. If one takes longer than
+ *   20 ms, one more may start.
  *
  * Wakes are only in memory, and may come twice or get lost with the process. A thread's work is in its inbox, its row
  * decides which worker holds it (lease/lease.ts), and the sweep finds every thread that has work and no worker

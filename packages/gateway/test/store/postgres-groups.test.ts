@@ -1,5 +1,5 @@
-// Transactions that share one transaction of PostgreSQL. One test for each clause of src/ports/store/postgres-group.ts, then who gets
-// into which group: src/ports/store/postgres-groups.ts.
+// Transactions that share one transaction of PostgreSQL. One test for each clause of postgres-group.ts, then which transactions get into
+// which group: postgres-groups.ts. Both are in src/ports/store/postgres.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openPostgresStore } from '../../src/ports/store/postgres/postgres-store.ts';
@@ -308,14 +308,73 @@ test('a second group starts beside a quick one when twelve transactions wait, an
   expect(second).not.toContain(await first);
 });
 
+test.each(['hang', 'refuse'] as const)(
+  'a second group that gets no connection leaves its members to the first one: new connections %s',
+  async (how) => {
+    const wire = await tapWire(database.location);
+    const onWire = await openPostgresStore({ url: wire.url });
+    const gate = Promise.withResolvers<void>();
+    const inside = Promise.withResolvers<void>();
+    const go = (key: string): Promise<number> =>
+      onWire.transaction(
+        async (tx) => {
+          const number = await numberOf(tx);
+          if (key === 'first') {
+            inside.resolve();
+            await gate.promise;
+          }
+          return number;
+        },
+        { group: { kind: 'claim', keys: [key] } },
+      );
+    // A group that takes long counts as slow. Here it must not while the other one is refused.
+    if (how === 'refuse') vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const first = go('first');
+    await inside.promise;
+    wire.stopConnecting(how);
+    const others = Array.from({ length: 30 }, (_, index) => go(`${index}`));
+    for (let reads = 0; reads < 10; reads++) await readSettings();
+    gate.resolve();
+    await first;
+    // They were in two groups, so none of them ran alone.
+    expect(new Set(await Promise.all(others)).size).toBe(2);
+    vi.useRealTimers();
+    wire.close();
+    await onWire.close();
+  },
+);
+
+test('many transactions wait for the only connection of groups', async () => {
+  const small = await openPostgresStore({ url: database.location, connections: 2 });
+  const go = (key: string, kind: 'claim' | 'event'): Promise<number> =>
+    small.transaction(numberOf, { group: { kind, keys: [key] } });
+  const all = Array.from({ length: 60 }, (_, index) => go(`${index}`, index % 2 === 0 ? 'claim' : 'event'));
+  expect(new Set(await Promise.all(all)).size).toBe(4);
+  await small.close();
+});
+
 test('what goes first is in the next group of its kind, ahead of what has waited longer', async () => {
   const went: string[] = [];
-  const go = (key: string): Promise<void> =>
-    store.transaction(async () => void went.push(key), {
-      group: { kind: 'claim', keys: [key], isFirst: key.startsWith('first') },
-    });
-  await Promise.all(['a', 'b', 'first c', 'first d', 'e'].map(go));
-  expect(went).toEqual(['first c', 'first d', 'a', 'b', 'e']);
+  const go = (kind: 'claim' | 'journal', key: string): Promise<number> =>
+    store.transaction(
+      async (tx) => {
+        went.push(key);
+        return await numberOf(tx);
+      },
+      { group: { kind, keys: [key], isFirst: key.startsWith('first') } },
+    );
+  const claims = Array.from({ length: 24 }, (_, index) => go('claim', `${index}`));
+  const [one, other, journal] = await Promise.all([
+    go('claim', 'first one'),
+    go('claim', 'first other'),
+    go('journal', 'journal'),
+  ]);
+  const numbers = await Promise.all(claims);
+  // With them, 22 of those that came before, and what has begun goes before all of them.
+  expect(numbers.filter((number) => number === one)).toHaveLength(22);
+  expect(other).toBe(one);
+  expect(journal).not.toBe(one);
+  expect(went.slice(0, 4)).toEqual(['journal', 'first one', 'first other', '0']);
 });
 
 test('a run that has begun goes ahead of one that begins', async () => {

@@ -12,13 +12,21 @@ export interface TappedWire {
   readonly url: string;
   /** What happens to commands of this name (begin, commit) from here on. */
   tap(command: 'begin' | 'commit', tap: Tap): void;
+  /** What happens to new connections from here on: they are not answered, or closed. */
+  stopConnecting(how: 'hang' | 'refuse'): void;
   close(): void;
 }
 
 export async function tapWire(serverUrl: string): Promise<TappedWire> {
   const taps = new Map<'begin' | 'commit', Tap>();
   const sockets: Socket[] = [];
+  let connecting: 'pass' | 'hang' | 'refuse' = 'pass';
   const wire = createServer((client) => {
+    if (connecting !== 'pass') {
+      sockets.push(client.on('error', () => {}));
+      if (connecting === 'refuse') client.destroy();
+      return;
+    }
     const { hostname, port } = new URL(serverUrl);
     const server = openSocket(Number(port), hostname);
     sockets.push(client, server);
@@ -53,6 +61,9 @@ export async function tapWire(serverUrl: string): Promise<TappedWire> {
   return {
     url: url.href,
     tap: (command, tap) => void taps.set(command, tap),
+    stopConnecting(how) {
+      connecting = how;
+    },
     close() {
       wire.close();
       for (const socket of sockets) socket.destroy();

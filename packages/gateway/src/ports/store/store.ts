@@ -86,7 +86,7 @@ export interface GroupOptions {
    */
   readonly keys: readonly string[];
   /**
-   * The id of a row that many transactions lock, such as a space. Those with the same one run one after another, so that only one of them
+   * The id of a row that many transactions lock, such as a space or an agent. Those with the same one run one after another, so that only one of them
    * waits for the lock.
    */
   readonly turn?: string;

@@ -9,13 +9,15 @@ import { PostgresGroup } from './postgres-group.ts';
 const MOST_MEMBERS = 24;
 /** After this time, a group no longer keeps the next group from starting: it may be waiting for a lock. */
 const SLOW_MS = 20;
-/** How many groups of a queue run at once. */
+/** How many groups of a queue run at once, at most. */
 const MOST_GROUPS = 2;
 /**
  * A second group starts beside a quick one only if this many transactions wait. Then the gateway prepares one group while the database
- * works on the other. Smaller groups would cost both of them more.
+ * works on the other. With fewer, groups would get small, and each transaction would cost more.
  */
 const ENOUGH_FOR_SECOND = 12;
+/** If a second group gets no connection, the queue does with one group for this time. */
+const WITHOUT_SECOND_MS = 1_000;
 
 type Kind = GroupOptions['kind'];
 /** Of the kinds of a rank, that of the transaction which has waited longest is next. A rank goes ahead of those after it. */
@@ -31,11 +33,12 @@ const LINES: Readonly<Record<string, Ranks>> = {
 export const GROUP_CONNECTIONS: number = Object.keys(LINES).length * MOST_GROUPS;
 
 /**
- * Decides which transactions form a group (postgres-group.ts). Transactions that arrive while a group runs wait and form the
- * next group. So a single transaction begins at once, and groups get larger under load. The next group starts when:
+ * Decides which transactions form a group (postgres-group.ts). Transactions that arrive while a group runs have to wait, and form the
+ * next group. So a single transaction begins at once, and groups get larger under load. At most two groups of a queue run at once. The
+ * next one starts when:
  *
  * - no other group of its queue runs, or
- * - the one that runs has taken longer than 20 ms, or
+ * - the other one has taken longer than 20 ms: it may wait for a lock or for its connection, or
  * - at least twelve transactions wait.
  */
 export class PostgresGroups {
@@ -66,15 +69,19 @@ interface Seat extends GroupOptions {
   readonly taken: PromiseWithResolvers<BegunTransaction>;
 }
 
+interface RunningGroup {
+  /** `forming` until it has a connection and its members, but not longer than 20 ms. `slow` after 20 ms of either. */
+  state: 'forming' | 'quick' | 'slow';
+}
+
 class Line {
   readonly #ranks: Ranks;
   readonly #driver: BatchingDriver;
   readonly #context: GroupContext;
   #seats: Seat[] = [];
-  /** The number of groups that are not slow yet, and of all. */
-  readonly #running = { quick: 0, all: 0 };
-  /** True from the decision to start a group until it has its members. */
-  #isForming = false;
+  readonly #groups = new Set<RunningGroup>();
+  /** No second group starts before this time. */
+  #secondAfter = Number.NEGATIVE_INFINITY;
 
   constructor(ranks: Ranks, driver: BatchingDriver, context: GroupContext) {
     this.#ranks = ranks;
@@ -100,51 +107,56 @@ class Line {
 
   /** Starts a group after all code that is ready now has queued its transaction. */
   #schedule(): void {
-    if (this.#isForming || !this.#mayStart) return;
-    this.#isForming = true;
-    process.nextTick(() => void this.#run());
+    if (!this.#mayStart) return;
+    const group: RunningGroup = { state: 'forming' };
+    this.#groups.add(group);
+    process.nextTick(() => void this.#run(group));
   }
 
   get #mayStart(): boolean {
-    const { quick, all } = this.#running;
-    if (this.waiting === 0 || all >= MOST_GROUPS) return false;
-    return quick === 0 || this.waiting >= ENOUGH_FOR_SECOND;
+    if (this.waiting === 0 || this.#groups.size >= MOST_GROUPS || this.#has('forming')) return false;
+    if (!this.#has('quick')) return true;
+    return this.waiting >= ENOUGH_FOR_SECOND && performance.now() >= this.#secondAfter;
   }
 
-  async #run(): Promise<void> {
-    const running = this.#running;
-    let isQuick = true;
-    const slowDown = (): void => {
-      if (isQuick) running.quick--;
-      isQuick = false;
-    };
-    running.quick++;
-    running.all++;
-    const timer = setTimeout(() => {
-      slowDown();
+  #has(state: RunningGroup['state']): boolean {
+    return [...this.#groups].some((group) => group.state === state);
+  }
+
+  async #run(group: RunningGroup): Promise<void> {
+    let timer = this.#slowLater(group);
+    try {
+      const connection = await this.#driver.acquireConnection().catch((error: unknown) => this.#giveUp(error));
+      if (connection === undefined) return;
+      clearTimeout(timer);
+      timer = this.#slowLater(group);
+      group.state = 'quick';
+      const seats = this.#takeSeats();
+      this.#schedule();
+      // If the connection came late, another group may have taken them.
+      if (seats.length > 0) await this.#seat(seats, connection);
+      await this.#driver.releaseConnection(connection);
+    } finally {
+      clearTimeout(timer);
+      this.#groups.delete(group);
+      this.#schedule();
+    }
+  }
+
+  #slowLater(group: RunningGroup): NodeJS.Timeout {
+    return setTimeout(() => {
+      group.state = 'slow';
       this.#schedule();
     }, SLOW_MS);
-    await this.#runGroup();
-    clearTimeout(timer);
-    slowDown();
-    running.all--;
-    this.#schedule();
   }
 
-  async #runGroup(): Promise<void> {
-    const connection = await this.#driver.acquireConnection().catch((error: unknown) => this.#sendAway(error));
-    // Only one group forms at a time, so those that it was started for still wait.
-    const seats = connection === undefined ? [] : this.#takeSeats();
-    this.#isForming = false;
-    if (connection === undefined) return;
-    this.#schedule();
-    await this.#seat(seats, connection);
-    await this.#driver.releaseConnection(connection);
-  }
-
-  /** There is no connection. Each transaction runs alone and reports its own error. */
-  #sendAway(error: unknown): undefined {
-    for (const { taken } of this.#seats.splice(0)) taken.reject(error);
+  /**
+   * There is no connection. A quick group that has one is followed by a group of those that wait. Without it, each of them runs alone and
+   * reports its own error.
+   */
+  #giveUp(error: unknown): undefined {
+    if (this.#has('quick')) this.#secondAfter = performance.now() + WITHOUT_SECOND_MS;
+    else for (const { taken } of this.#seats.splice(0)) taken.reject(error);
   }
 
   async #seat(seats: readonly Seat[], connection: BatchingConnection): Promise<void> {

@@ -1,6 +1,7 @@
 /**
- * Work with the same key runs one after another, in the order in which it came. Transactions of this process that lock the same space
- * wait here for each other: in the database each of them would wait with a connection, and a busy space could take all connections.
+ * Work with the same key runs one after another, in the order in which it came. Transactions of this process that lock the same space,
+ * or events for the same agent, wait here for each other: in the database each of them would wait with a connection, and a busy space could
+ * take all connections.
  */
 export class Turns {
   readonly #last = new Map<string, Promise<void>>();

@@ -175,7 +175,7 @@ export function agentEndpoints(offered?: Offered, checkProgram: CheckProgram = f
       answer: z.strictObject({ eventId: z.string(), duplicate: z.boolean() }),
       refusals: [429],
       // It locks only the agent, so events for other agents can run at the same time.
-      group: ({ id }) => ({ kind: 'event', keys: [id] }),
+      group: ({ id }) => ({ kind: 'event', keys: [id], turn: id }),
       handle: ({ params, body }, tx) => pushServiceEvent(tx, { ...body, agentId: params.id }),
     }),
     endpoint({
