@@ -1,8 +1,11 @@
+import type { Kysely } from 'kysely';
 import type { InboxEvent, ToolResultEvent } from '../../domain/inbox/inbox-event.ts';
 import type { EventRow } from '../../domain/inbox/waiting-events.ts';
 import { forShare } from '../../ports/store/for-share.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
+import type { Tables } from '../../ports/store/schema/tables.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 
 /** The space that woke an agent. */
@@ -109,24 +112,66 @@ async function findCards(tx: Tx, results: readonly ToolResultEvent[]): Promise<R
 
 /**
  * Makes the space the agent's active one, and returns true. Returns false if the agent is no longer a member. The lock makes a removal
- * of the member wait for us, or lets us see it: otherwise the space could stay active although the agent has left it.
+ * of the member wait for us, or lets us see it: otherwise the space could stay active although the agent has left it. No other thread
+ * locks this membership or changes this agent, so claims of many agents can do this in one transaction.
  */
 export async function wakeIn(
   tx: Tx,
-  agent: { readonly id: string; readonly entityId: string },
+  { id: agentId, entityId }: { readonly id: string; readonly entityId: string },
   spaceId: string,
 ): Promise<boolean> {
-  tx.runAlone();
-  const membership = tx.db
+  const share = tx.isShared ? shareIfFree : shareMembership;
+  // Read after the lock: an archiving that locked the membership first is seen, and one that comes later clears the active space.
+  const [[member], [space]] = await pipeline(share(tx.db, { spaceId, entityId }), readArchivedAt(tx.db, { spaceId }));
+  if (member === undefined) {
+    const [locked] = tx.isShared ? await readMembership(tx.db, { spaceId, entityId }) : [];
+    // Another transaction holds it. Alone, this one can wait for it.
+    if (locked !== undefined) tx.runAlone();
+    return false;
+  }
+  if (space?.archived_at !== null) return false;
+  tx.send(setActiveSpace, { agentId, spaceId });
+  return true;
+}
+
+interface Membership {
+  readonly spaceId: string;
+  readonly entityId: string;
+}
+
+function selectMembership(db: Kysely<Tables>, { spaceId, entityId }: Params<Membership>) {
+  return db
     .selectFrom('memberships')
     .select('space_id')
     .where('space_id', '=', spaceId)
-    .where('entity_id', '=', agent.entityId)
+    .where('entity_id', '=', entityId)
     .where('left_at', 'is', null);
-  // Read after the lock: an archiving that locked the membership first is seen, and one that comes later clears the active space.
-  const space = tx.db.selectFrom('spaces').select('archived_at').where('id', '=', spaceId);
-  const [member, found] = await pipeline(forShare(membership, tx.dialect).executeTakeFirst(), space.executeTakeFirst());
-  if (member === undefined || found?.archived_at !== null) return false;
-  await tx.db.updateTable('agents').set({ active_space_id: spaceId }).where('id', '=', agent.id).execute();
-  return true;
 }
+
+const MEMBERSHIP = { spaceId: 'text', entityId: 'text' } as const;
+
+const readMembership = statement((db, membership: Params<Membership>) => selectMembership(db, membership), {
+  types: MEMBERSHIP,
+});
+
+const shareMembership = statement((db, membership: Params<Membership>, dialect) =>
+  forShare(selectMembership(db, membership), dialect),
+);
+
+/** The same, without waiting: a membership that another transaction has locked is not found. */
+const shareIfFree = statement(
+  (db, membership: Params<Membership>) => selectMembership(db, membership).forShare().skipLocked(),
+  { types: MEMBERSHIP, key: 'entityId', isRead: true },
+);
+
+const readArchivedAt = statement(
+  (db, { spaceId }: Params<{ spaceId: string }>) =>
+    db.selectFrom('spaces').select('archived_at').where('id', '=', spaceId),
+  { types: { spaceId: 'text' } },
+);
+
+const setActiveSpace = statement(
+  (db, { agentId, spaceId }: Params<{ agentId: string; spaceId: string }>) =>
+    db.updateTable('agents').set({ active_space_id: spaceId }).where('id', '=', agentId),
+  { types: { agentId: 'text', spaceId: 'text' }, key: 'agentId' },
+);
