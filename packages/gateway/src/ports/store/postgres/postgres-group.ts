@@ -14,7 +14,8 @@ import type { BatchingConnection, BatchingDriver } from './postgres-driver.ts';
  *     member b     claim b · read b          run b · events b     COMMIT b ┤ the last one commits for all
  *     database     claim a, b · read a, b    run a, b · streams of both · COMMIT
  *
- * The contract. Clauses 1 to 5 have tests in `postgres-groups.test.ts`, and clause 6 in `shared-replies.test.ts`:
+ * The contract. Clauses 1 to 5 have tests in `postgres-groups.test.ts`, and clause 6 in `shared-replies.test.ts` and
+ * `shared-claims.test.ts`:
  *
  * 1. Either all members are committed or none. A member resolves when the commit is durable, not earlier.
  * 2. If a member fails that may have written, all are undone, and each runs again alone: an error in that run is its
@@ -23,8 +24,9 @@ import type { BatchingConnection, BatchingDriver } from './postgres-driver.ts';
  * 4. The statements of a member run in their order. A statement never changes the same row for two members: the second
  *    change is another statement after it.
  * 5. Rows are locked in the order of their keys. The numbers of stream events are allocated last, with the commit.
- * 6. A group never waits for the lock of a space, which others may hold for long: the member whose space is locked leaves,
- *    and waits for it alone (lock-space.ts). What it had locked is free again with the end of the group.
+ * 6. A group never waits for the lock of a space or a membership, which others may hold for long: the member that needs it
+ *    leaves, and waits for it alone (lock-space.ts, waking-space.ts). What it had locked is free again with the end of the
+ *    group. A claim that needs a membership has written before, so clause 2 holds: all are undone.
  */
 export class PostgresGroup {
   readonly #driver: BatchingDriver;
