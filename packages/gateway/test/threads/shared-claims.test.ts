@@ -50,7 +50,7 @@ describe.each(overlapping)('agents that are woken together on $kind', ({ create 
 
   test('one whose membership another transaction holds waits for it alone, and the others do not', async () => {
     const all = await Promise.all([woken(), woken(), woken()]);
-    const [held] = all as [Lobby];
+    const [held] = all;
     const lock = await holdLock(database, 'select 1 from memberships where entity_id = $1 for no key update', [
       held.bot,
     ]);
@@ -65,7 +65,7 @@ describe.each(overlapping)('agents that are woken together on $kind', ({ create 
 
   test('one that has left its space has no active space, and the others share their transaction all the same', async () => {
     const all = await Promise.all([woken(), woken(), woken()]);
-    const [gone] = all as [Lobby];
+    const [gone] = all;
     await world.in((tx) => removeMember(tx, { spaceId: gone.space, entityId: gone.bot }));
     await Promise.all(all.map(claim));
     expect(await activeSpaces(all)).toEqual([null, ...all.slice(1).map(({ space }) => space)]);
