@@ -331,8 +331,9 @@ test.each(['hang', 'refuse'] as const)(
     if (how === 'refuse') vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const first = go('first');
     await inside.promise;
-    wire.stopConnecting(how);
+    const isTried = wire.stopConnecting(how);
     const others = Array.from({ length: 30 }, (_, index) => go(`${index}`));
+    await isTried;
     for (let reads = 0; reads < 10; reads++) await readSettings();
     gate.resolve();
     await first;

@@ -12,8 +12,8 @@ export interface TappedWire {
   readonly url: string;
   /** What happens to commands of this name (begin, commit) from here on. */
   tap(command: 'begin' | 'commit', tap: Tap): void;
-  /** What happens to new connections from here on: they are not answered, or closed. */
-  stopConnecting(how: 'hang' | 'refuse'): void;
+  /** New connections are not answered from here on, or closed. Resolves with the first of them. */
+  stopConnecting(how: 'hang' | 'refuse'): Promise<void>;
   close(): void;
 }
 
@@ -21,10 +21,12 @@ export async function tapWire(serverUrl: string): Promise<TappedWire> {
   const taps = new Map<'begin' | 'commit', Tap>();
   const sockets: Socket[] = [];
   let connecting: 'pass' | 'hang' | 'refuse' = 'pass';
+  const stopped = Promise.withResolvers<void>();
   const wire = createServer((client) => {
     if (connecting !== 'pass') {
       sockets.push(client.on('error', () => {}));
       if (connecting === 'refuse') client.destroy();
+      stopped.resolve();
       return;
     }
     const { hostname, port } = new URL(serverUrl);
@@ -63,6 +65,7 @@ export async function tapWire(serverUrl: string): Promise<TappedWire> {
     tap: (command, tap) => void taps.set(command, tap),
     stopConnecting(how) {
       connecting = how;
+      return stopped.promise;
     },
     close() {
       wire.close();

@@ -112,8 +112,8 @@ async function findCards(tx: Tx, results: readonly ToolResultEvent[]): Promise<R
 
 /**
  * Makes the space the agent's active one, and returns true. Returns false if the agent is no longer a member. The lock makes a removal
- * of the member wait for us, or lets us see it: otherwise the space could stay active although the agent has left it. No other thread
- * locks this membership or changes this agent, so claims of many agents can do this in one transaction.
+ * of the member wait for us, or lets us see it: otherwise the space could stay active although the agent has left it. No two claims
+ * need the same membership, so those of many agents can do this in one transaction.
  */
 export async function wakeIn(
   tx: Tx,

@@ -16,7 +16,7 @@ const MOST_GROUPS = 2;
  * works on the other. With fewer, groups would get small, and each transaction would cost more.
  */
 const ENOUGH_FOR_SECOND = 12;
-/** If a second group gets no connection, the queue does with one group for this time. */
+/** If a second group gets no connection, the queue makes do with one group for this time. */
 const WITHOUT_SECOND_MS = 1_000;
 
 type Kind = GroupOptions['kind'];
