@@ -82,10 +82,15 @@ function prepare(file: JournalFile): void {
 
 /** False for a new file. Throws for a file that is not a journal of this version. */
 function isReady({ database, name }: JournalFile): boolean {
-  const read = (what: string): unknown => Object.values(database.prepare(what).get() ?? {})[0];
-  const format = Number(read('pragma user_version'));
-  if (read('pragma application_id') !== APPLICATION_ID) {
-    if (format === 0 && read('select count(*) from sqlite_schema') === 0) return false;
+  // In one statement, because another process may create the tables between two.
+  const header = database.prepare(`
+    select (select application_id from pragma_application_id) as application,
+      (select user_version from pragma_user_version) as format,
+      (select count(*) from sqlite_schema) as tables
+  `);
+  const { application, format, tables } = header.get() as { application: number; format: number; tables: number };
+  if (application !== APPLICATION_ID) {
+    if (format === 0 && tables === 0) return false;
     throw unusable(name, 'it is a database of another program. Give the journal another file.');
   }
   if (format > FORMAT)

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
+import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type SqliteJournal, sqliteJournal } from '../../src/doors/sqlite-journal.ts';
 import { type Entry, LastcallError, replay, runTurn, type Staged, Transcript } from '../../src/index.ts';
@@ -169,6 +170,36 @@ describe('3. a thread has one history', () => {
     await Promise.all(Array.from({ length: 4 }, () => node(['-e', code, at])));
     const journal = open();
     expect(journal.threads().map((id) => journal.thread(id).records().length)).toEqual([20, 20, 20, 20]);
+  });
+
+  test('a new file never looks like the file of another program while its tables are created', {
+    timeout: 60_000,
+  }, async () => {
+    const door = new URL('../../src/doors/sqlite-journal.ts', import.meta.url).href;
+    const [threads, files] = [3, 100];
+    // All threads open each file within microseconds of each other.
+    const code = `
+      import { workerData } from 'node:worker_threads';
+      import { sqliteJournal } from ${JSON.stringify(door)};
+      for (let file = 1; file <= ${files}; file++) {
+        Atomics.add(workerData, 0, 1);
+        while (Atomics.load(workerData, 0) < file * ${threads}) {}
+        sqliteJournal({ path: ${JSON.stringify(path)} + file }).close();
+      }
+    `;
+    const workerData = new Int32Array(new SharedArrayBuffer(4));
+    const started = Array.from(
+      { length: threads },
+      () => new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`), { workerData }),
+    );
+    try {
+      const ends = started.map(
+        (worker) => new Promise((resolve, reject) => worker.once('error', reject).once('exit', resolve)),
+      );
+      expect(await Promise.all(ends)).toEqual([0, 0, 0]);
+    } finally {
+      await Promise.all(started.map((worker) => worker.terminate()));
+    }
   });
 });
 

@@ -291,21 +291,31 @@ test('a second group starts beside a quick one when twelve transactions wait, an
       if (key === 'first') await gate.promise;
       return number;
     });
-  // Both connections of these groups are open from here on.
-  await Promise.all(Array.from({ length: 36 }, (_, index) => go(`before ${index}`)));
-  went.length = 0;
+  // The first group takes so long that a second one starts. So both connections of these groups are open afterwards.
+  const [inside, beside] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const slow = inGroup('slow', async () => {
+    inside.resolve();
+    await beside.promise;
+  });
+  await inside.promise;
+  await inGroup('beside', async () => beside.resolve());
+  await slow;
   // Time stands still, because a group that takes long starts the next one too.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const first = go('first');
   while (went.length === 0) await new Promise(setImmediate);
   const waiting = Array.from({ length: 11 }, (_, index) => go(`${index}`));
   for (let reads = 0; reads < 10; reads++) await readSettings();
-  expect(went).toEqual(['first']);
-  waiting.push(go('11'));
-  const second = await Promise.all(waiting);
-  expect(new Set(second).size).toBe(1);
-  gate.resolve();
-  expect(second).not.toContain(await first);
+  try {
+    expect(went).toEqual(['first']);
+    waiting.push(go('11'));
+    const second = await Promise.all(waiting);
+    expect(new Set(second).size).toBe(1);
+    gate.resolve();
+    expect(second).not.toContain(await first);
+  } finally {
+    gate.resolve();
+  }
 });
 
 test.each(['hang', 'refuse'] as const)(
@@ -327,10 +337,11 @@ test.each(['hang', 'refuse'] as const)(
         },
         { group: { kind: 'claim', keys: [key] } },
       );
-    // A group that takes long counts as slow. Here it must not while the other one is refused.
-    if (how === 'refuse') vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    // A group that takes long counts as slow. Here it must not while it connects, and not while the other one is refused.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const first = go('first');
     await inside.promise;
+    if (how === 'hang') vi.useRealTimers();
     const isTried = wire.stopConnecting(how);
     const others = Array.from({ length: 30 }, (_, index) => go(`${index}`));
     await isTried;
