@@ -107,9 +107,9 @@ test('every size up to the limit and beyond arrives', async () => {
 
 test('odd characters and an absent payload survive the way', async () => {
   const heard = listenTo(other, '\u0000\ud800"');
-  one.publish([eventOf('\u0000\ud800"', 1, { text: '\u0000 \ud800 \u2028' })]);
+  one.publish([eventOf('\u0000\ud800"', 1, { text: '\u0000 \ud800 \u2028 \r\n' })]);
   one.publish([{ ...eventOf('\u0000\ud800"', 2), payload: undefined }]);
-  expect((await heard.until(seqIs(1))).event?.payload).toEqual({ text: '\u0000 \ud800 \u2028' });
+  expect((await heard.until(seqIs(1))).event?.payload).toEqual({ text: '\u0000 \ud800 \u2028 \r\n' });
   expect((await heard.until(seqIs(2))).event?.payload).toBeNull();
 });
 

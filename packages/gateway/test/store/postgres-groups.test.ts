@@ -491,7 +491,10 @@ test('values come out of a list as they went in, whatever is in them', async () 
     ' ,',
     "it's",
     '{"json":"a \\"b\\" \\\\ c"}',
-    '→ 🙂',
+    '→ 🙂 "quoted"',
+    'a line\nand "another\\"',
+    ...Array.from({ length: 31 }, (_, index) => `${String.fromCharCode(index + 1)}"`),
+    '\u007f \u2028 \ufeff',
   ];
   const { rows } = await sql<{ text: string | null; number: number; flag: boolean }>`
     select * from unnest(${[...texts, null]}::text[], ${[...texts.keys(), -1]}::bigint[], ${[...texts.map(() => true), false]}::boolean[])

@@ -29,10 +29,11 @@ export function createPostgresBus({ url, directUrl, logger }: PostgresBusOptions
   const onBreak = (error: unknown): void =>
     logger?.warn('The bus lost a connection to the database, and reconnects.', error);
   const publisher = new ReconnectingClient({ url, onBreak, onConnect: async () => outbox.open() });
+  // As lines, because the quotes of packets would have to be escaped in an array.
   const outbox = new Outbox((notices) =>
-    publisher.query('select pg_notify($1, packet) from unnest($2::text[]) as packet', [
+    publisher.query('select pg_notify($1, packet) from unnest(string_to_array($2, chr(10))) as packet', [
       CHANNEL,
-      packNotices(gatewayId, notices),
+      packNotices(gatewayId, notices).join('\n'),
     ]),
   );
   const echo = Promise.withResolvers<void>();

@@ -11,27 +11,16 @@ function toElement(value: unknown): string {
   if (value === null || value === undefined) return 'NULL';
   const text = toText(value);
   if (typeof value !== 'string') return text;
-  return SPECIAL.test(text) ? `"${withBackslashes(text)}"` : `"${text}"`;
+  return DIFFERS_IN_JSON.test(text) ? `"${text.replace(SPECIAL, '\\$&')}"` : JSON.stringify(text);
 }
 
-const SPECIAL = /["\\]/;
-const [QUOTE, BACKSLASH] = [34, 92];
-
+const SPECIAL = /["\\]/g;
 /**
- * Written as a loop, because a regular expression takes twice as long, and a message of an agent has about a hundred
- * elements.
+ * PostgreSQL and JSON both write a backslash before quotes and backslashes. JSON also escapes control characters and broken emoji. Without
+ * them JSON.stringify takes a third of the time, and a message of an agent has about a hundred elements.
  */
-function withBackslashes(text: string): string {
-  let escaped = '';
-  let from = 0;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code !== QUOTE && code !== BACKSLASH) continue;
-    escaped += `${text.slice(from, at)}\\`;
-    from = at;
-  }
-  return escaped + text.slice(from);
-}
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are looked for.
+const DIFFERS_IN_JSON = /[\u0000-\u001f\ud800-\udfff]/;
 
 function toText(value: unknown): string {
   if (typeof value === 'string') return value;
