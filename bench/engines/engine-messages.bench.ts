@@ -23,6 +23,8 @@ const MODELS = [
 /** Until the sleepers sleep, and until what the last step left is done. */
 const SETTLE_MS = 2_000;
 const STALLED_MS = 60_000;
+/** How long the messages of a slow engine may take about. */
+const LONGEST_S = 60;
 const processors = availableParallelism();
 
 interface Handled {
@@ -70,18 +72,25 @@ async function measure(file: EngineFile, { engines, measured, leftOut }: Measure
       return;
     }
     const { name, of, store } = engine;
-    await handle(engine, { agents, each: WARM_UP_EACH });
+    const warmUp = await handle(engine, { agents, each: WARM_UP_EACH });
+    const each = messagesEach(warmUp.perSecond);
     for (const model of MODELS) {
       const key = `${name} ${model.modelMs}`;
       if (!measured.has(key)) measured.set(key, { name, of, store, model, rounds: [] });
       await engine.worker.call('setModelMs', model.modelMs);
-      measured.get(key)?.rounds.push(await handle(engine, { agents, each: MESSAGES_EACH }));
+      measured.get(key)?.rounds.push(await handle(engine, { agents, each }));
     }
   } catch (error) {
     leaveOut(file, error, leftOut);
   } finally {
     await engine.stop();
   }
+}
+
+/** Fewer for a slow engine, which would take a quarter of an hour. */
+function messagesEach(perSecond: number): number {
+  const each = Math.floor((perSecond * LONGEST_S) / AGENTS);
+  return Math.min(Math.max(each, 1), MESSAGES_EACH);
 }
 
 interface Posts {
@@ -141,7 +150,7 @@ function toReport(all: readonly Measured[], leftOut: readonly string[]): Report 
       `${AGENTS.toLocaleString('en')} sleepers, ${MESSAGES_EACH} messages each from a client in another process, ${CONNECTIONS} at a time ` +
       'and each durable before the next, while the agents work; each message causes a step as above. The model answers at once, or takes ' +
       `200 ms. Handled from the first message until the last tool ran; processor time per message. ${WARM_UP_EACH} messages each come before ` +
-      `those that count. One engine at a time from an empty store, in turns, the median of ${ROUNDS}; worker, store and client share ` +
+      `those that count, and an engine that would take more than ${LONGEST_S} s gets fewer. One engine at a time from an empty store, in turns, the median of ${ROUNDS}; worker, store and client share ` +
       `${processors} processors. Over HTTP the client does very little; the clients of DBOS and Absurd write to PostgreSQL themselves.`,
     columns: [
       'the model',

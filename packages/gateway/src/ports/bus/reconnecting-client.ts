@@ -36,9 +36,10 @@ export class ReconnectingClient {
   }
 
   /** Rejects while there is no connection. */
-  async query(text: string, values: unknown[] = []): Promise<void> {
+  async query<Row extends object>(text: string, values: unknown[] = []): Promise<readonly Row[]> {
     if (this.#client === undefined) throw new Error('There is no connection to the database now.');
-    await this.#client.query(text, values);
+    const { rows } = await this.#client.query<Row>(text, values);
+    return rows;
   }
 
   async end(): Promise<void> {
