@@ -5,7 +5,6 @@ import type { Bus } from '../../src/ports/bus/bus.ts';
 import { createPostgresBus } from '../../src/ports/bus/postgres-bus.ts';
 import { until } from '../processes/until.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
-import { tapWire } from '../support/tapped-wire.ts';
 import { eventOf, listenTo } from './notices.ts';
 
 let server: PostgresServer;
@@ -126,52 +125,6 @@ test('what a gateway published just before its stop is heard', async () => {
   one.publish([eventOf('c', 2)]);
   await one.stop();
   await heard.until(seqIs(2));
-});
-
-test('a gateway that is alone sends nothing, and sends again once another one listens', async () => {
-  const own = await server.createDatabase();
-  const alone = createPostgresBus({ url: own });
-  await alone.start();
-  const sent: string[] = [];
-  const listener = new Client({ connectionString: own });
-  listener.on('notification', ({ payload = '' }) => sent.push(payload));
-  await listener.connect();
-  await listener.query('listen lastcall_stream');
-  alone.publish([eventOf('c', 1)]);
-  await until('it looked for others', async () => {
-    const { rowCount } = await listener.query(
-      "select from pg_stat_activity where state = 'idle' and query like '%pg_locks%limit 1'",
-    );
-    return rowCount === 1;
-  });
-  const second = createPostgresBus({ url: own });
-  await second.start();
-  const heard = listenTo(second, 'c');
-  alone.publish([eventOf('c', 2)]);
-  await heard.until(seqIs(2));
-  await listener.query('select 1');
-  expect(sent.map((packet) => JSON.parse(packet).notices.map(({ seq }: { seq: number }) => seq))).toEqual([[2]]);
-  await Promise.all([alone.stop(), second.stop(), listener.end()]);
-});
-
-test('[G43] readers of a gateway that begins to listen look for what a lone gateway did not send', async () => {
-  const own = await server.createDatabase();
-  const wire = await tapWire(own);
-  const [alone, late] = [createPostgresBus({ url: own }), createPostgresBus({ url: wire.url })];
-  await alone.start();
-  const heard = listenTo(late, 'c');
-  // Until then the other gateway does not know that it has to send.
-  const { reached, release } = wire.hold('pg_advisory_lock_shared');
-  const starting = late.start();
-  await reached;
-  alone.publish([eventOf('c', 1)]);
-  await alone.stop();
-  const before = heard.notices.length;
-  release();
-  await starting;
-  expect(heard.notices.slice(before)).toEqual([{ stream: 'c', seq: 0 }]);
-  await late.stop();
-  wire.close();
 });
 
 test('[G43] after a restart of the database subscribers are told to look, and hear again', async () => {

@@ -12,8 +12,6 @@ export interface TappedWire {
   readonly url: string;
   /** What happens to commands of this name (begin, commit) from here on. */
   tap(command: 'begin' | 'commit', tap: Tap): void;
-  /** What has this text in it is not sent on before `release`. */
-  hold(text: string): { readonly reached: Promise<void>; release(): void };
   /** New connections are not answered from here on, or closed. Resolves with the first of them. */
   stopConnecting(how: 'hang' | 'refuse'): Promise<void>;
   close(): void;
@@ -24,7 +22,6 @@ export async function tapWire(serverUrl: string): Promise<TappedWire> {
   const sockets: Socket[] = [];
   let connecting: 'pass' | 'hang' | 'refuse' = 'pass';
   const stopped = Promise.withResolvers<void>();
-  let held: { text: string; reached: PromiseWithResolvers<void>; released: PromiseWithResolvers<void> } | undefined;
   const wire = createServer((client) => {
     if (connecting !== 'pass') {
       sockets.push(client.on('error', () => {}));
@@ -38,11 +35,7 @@ export async function tapWire(serverUrl: string): Promise<TappedWire> {
     for (const socket of [client, server]) socket.on('error', () => {}).on('close', cut);
     let isDeaf = false;
     let isLost = false;
-    client.on('data', async (sent) => {
-      if (held !== undefined && sent.includes(held.text)) {
-        held.reached.resolve();
-        await held.released.promise;
-      }
+    client.on('data', (sent) => {
       const [command, tap] = [...taps].find(([name]) => find(sent, name) >= 0) ?? ['begin', 'pass'];
       if (tap === 'cut before') return cut();
       if (tap === 'spoil') sent.write('x', find(sent, command) + 1);
@@ -70,11 +63,6 @@ export async function tapWire(serverUrl: string): Promise<TappedWire> {
   return {
     url: url.href,
     tap: (command, tap) => void taps.set(command, tap),
-    hold(text) {
-      const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-      held = { text, reached, released };
-      return { reached: reached.promise, release: released.resolve };
-    },
     stopConnecting(how) {
       connecting = how;
       return stopped.promise;

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '@lastcall/core';
 import { StoreRefused } from '../store/store-error.ts';
 import type { Bus } from './bus.ts';
-import { OtherListeners } from './other-listeners.ts';
 import { Outbox } from './outbox.ts';
 import { emptyPacket, isPacketOf, packNotices, unpackNotices } from './packet.ts';
 import { ReconnectingClient } from './reconnecting-client.ts';
@@ -18,12 +17,8 @@ export interface PostgresBusOptions {
 
 /** The one channel of the database that all gateways listen to. */
 const CHANNEL = 'lastcall_stream';
-const NOTIFY = 'select pg_notify($1, packet) from unnest(string_to_array($2, chr(10))) as packet';
 
-/**
- * The bus of gateways that share a PostgreSQL database. Notices are sent by NOTIFY, on separate connections, and only if
- * another gateway listens.
- */
+/** The bus of gateways that share a PostgreSQL database. Notices are sent by NOTIFY, on separate connections. */
 export function createPostgresBus({ url, directUrl, logger }: PostgresBusOptions): Bus {
   /**
    * Marks our own notices. They are ignored when they come back, because the subscribers of this process already got
@@ -34,23 +29,19 @@ export function createPostgresBus({ url, directUrl, logger }: PostgresBusOptions
   const onBreak = (error: unknown): void =>
     logger?.warn('The bus lost a connection to the database, and reconnects.', error);
   const publisher = new ReconnectingClient({ url, onBreak, onConnect: async () => outbox.open() });
-  const others = new OtherListeners();
-  const outbox = new Outbox(async (notices) => {
-    if (!(await others.exist(publisher))) return;
-    // As lines, because the quotes of packets would have to be escaped in an array.
-    const packets = packNotices(gatewayId, notices).join('\n');
-    await publisher.query(NOTIFY, [CHANNEL, packets]);
-  });
+  // As lines, because the quotes of packets would have to be escaped in an array.
+  const outbox = new Outbox((notices) =>
+    publisher.query('select pg_notify($1, packet) from unnest(string_to_array($2, chr(10))) as packet', [
+      CHANNEL,
+      packNotices(gatewayId, notices).join('\n'),
+    ]),
+  );
   const echo = Promise.withResolvers<void>();
   const listener = new ReconnectingClient({
     url: directUrl ?? url,
-    onBreak(error) {
-      others.unlocked();
-      onBreak(error);
-    },
+    onBreak,
     onNotification: receive,
     async onConnect(client) {
-      await others.lock(client);
       await client.query(`listen ${CHANNEL}`);
       makeAllReadersLook();
     },

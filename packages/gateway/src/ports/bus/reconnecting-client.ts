@@ -36,10 +36,9 @@ export class ReconnectingClient {
   }
 
   /** Rejects while there is no connection. */
-  async query<Row extends object>(text: string, values: unknown[] = []): Promise<readonly Row[]> {
+  async query(text: string, values: unknown[] = []): Promise<void> {
     if (this.#client === undefined) throw new Error('There is no connection to the database now.');
-    const { rows } = await this.#client.query<Row>(text, values);
-    return rows;
+    await this.#client.query(text, values);
   }
 
   async end(): Promise<void> {
