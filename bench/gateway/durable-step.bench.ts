@@ -14,7 +14,7 @@ import { startGateway } from './start-gateway.ts';
 const STEPS = 200;
 const ROUNDS = 6;
 
-/** Somebody who runs runs of so many steps and says when the tool ran in each. */
+/** Runs a task of so many steps, and says when the tool ran in each. */
 export interface Stepper {
   readonly name: string;
   readonly of: string;
@@ -28,6 +28,7 @@ export async function benchGatewayDurableStep(): Promise<Report> {
   const databases = openDatabases();
   const folder = await mkdtemp(join(tmpdir(), 'lastcall-bench-'));
   const steppers: Stepper[] = [];
+  const leftOut: string[] = [];
   try {
     const internal = { terminal: false, visible: false };
     const visible = { terminal: false, visible: true };
@@ -37,9 +38,9 @@ export async function benchGatewayDurableStep(): Promise<Report> {
       await ours('SQLite, FULL, shown in a space', await databases.sqlite(), { tool: visible, synchronous: 'FULL' }),
       await ours('PostgreSQL', await databases.postgres(), { tool: internal }),
       await ours('PostgreSQL, shown in a space', await databases.postgres(), { tool: visible }),
-      ...(await peers(folder)),
+      ...(await peers(folder, leftOut)),
     );
-    return toReport(await stepTimes(steppers));
+    return toReport(await stepTimes(steppers), leftOut);
   } finally {
     for (const stepper of steppers) await stepper.close();
     await databases.close();
@@ -93,12 +94,13 @@ async function ours(
 
 const PEERS = ['langgraph', 'ai-sdk'] as const;
 
-/** Whoever cannot be loaded, e.g. because its native part was built for another Node, is left out and said to be. */
-async function peers(folder: string): Promise<readonly Stepper[]> {
-  const loaded = await Promise.allSettled(PEERS.map((name) => loadPeer(name)));
-  return loaded.flatMap((peer) => {
-    if (peer.status === 'fulfilled') return peer.value.steppers(folder);
+/** A peer that cannot be loaded, for example because its native part was built for another Node, is left out and named. */
+async function peers(folder: string, leftOut: string[]): Promise<readonly Stepper[]> {
+  const started = await Promise.allSettled(PEERS.map(async (name) => (await loadPeer(name)).steppers(folder)));
+  return started.flatMap((peer, index) => {
+    if (peer.status === 'fulfilled') return peer.value;
     console.warn('A peer is left out:', peer.reason);
+    leftOut.push(`${PEERS[index]} is left out, because it could not be loaded.`);
     return [];
   });
 }
@@ -108,7 +110,8 @@ async function loadPeer(name: string): Promise<{ steppers: (folder: string) => r
   return await import(new URL(`../peers/gateway/${name}.ts`, import.meta.url).href);
 }
 
-function toReport(all: readonly StepTimes[]): Report {
+function toReport(all: readonly StepTimes[], leftOut: readonly string[]): Report {
+  const has = (name: string): boolean => all.some((one) => one.name === name);
   const p50 = (name: string): number => percentile(all.find((one) => one.name === name)?.times ?? [], 0.5);
   const full = p50('SQLite, synchronous = FULL');
   const normal = p50('SQLite, synchronous = NORMAL');
@@ -130,12 +133,16 @@ function toReport(all: readonly StepTimes[]): Report {
     findings: [
       heldAtMost('SQLite, synchronous = FULL, p50', full, 0.7, ' ms'),
       heldAtMost('PostgreSQL, p50', p50('PostgreSQL'), 2, ' ms'),
-      heldAtMost('SQLite FULL / LangGraph with its SQLite checkpointer, synchronous = FULL', full / p50(LANGGRAPH), 1),
-      heldAtMost('SQLite NORMAL / `streamText` in memory', normal / p50('`streamText`, in memory'), 1),
+      ...(has(LANGGRAPH)
+        ? [heldAtMost('SQLite FULL / LangGraph with its SQLite checkpointer, synchronous = FULL', full / p50(LANGGRAPH), 1)]
+        : []),
+      ...(has(AI_SDK) ? [heldAtMost('SQLite NORMAL / `streamText` in memory', normal / p50(AI_SDK), 1)] : []),
+      ...leftOut,
     ],
   };
 }
 
+const AI_SDK = '`streamText`, in memory';
 const LANGGRAPH = 'LangGraph, SqliteSaver, synchronous = FULL';
 
 if (import.meta.main) console.log(toMarkdown(await benchGatewayDurableStep()));
