@@ -134,7 +134,13 @@ function toReport(all: readonly StepTimes[], leftOut: readonly string[]): Report
       heldAtMost('SQLite, synchronous = FULL, p50', full, 0.7, ' ms'),
       heldAtMost('PostgreSQL, p50', p50('PostgreSQL'), 2, ' ms'),
       ...(has(LANGGRAPH)
-        ? [heldAtMost('SQLite FULL / LangGraph with its SQLite checkpointer, synchronous = FULL', full / p50(LANGGRAPH), 1)]
+        ? [
+            heldAtMost(
+              'SQLite FULL / LangGraph with its SQLite checkpointer, synchronous = FULL',
+              full / p50(LANGGRAPH),
+              1,
+            ),
+          ]
         : []),
       ...(has(AI_SDK) ? [heldAtMost('SQLite NORMAL / `streamText` in memory', normal / p50(AI_SDK), 1)] : []),
       ...leftOut,
