@@ -23,7 +23,7 @@ const MODELS = [
 /** Until the sleepers sleep, and until what the last step left is done. */
 const SETTLE_MS = 2_000;
 const STALLED_MS = 60_000;
-/** How long the messages of a slow engine may take about. */
+/** About how long the messages of a slow engine may take. */
 const LONGEST_S = 60;
 const processors = availableParallelism();
 

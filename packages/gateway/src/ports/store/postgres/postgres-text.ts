@@ -16,11 +16,11 @@ function toElement(value: unknown): string {
 
 const SPECIAL = /["\\]/g;
 /**
- * PostgreSQL and JSON both write a backslash before quotes and backslashes. JSON also escapes control characters and broken emoji. Without
+ * PostgreSQL and JSON both write a backslash before quotes and backslashes. JSON also escapes control characters and halves of emoji. Without
  * them JSON.stringify takes a third of the time, and a message of an agent has about a hundred elements.
  */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are looked for.
-const DIFFERS_IN_JSON = /[\u0000-\u001f\ud800-\udfff]/;
+const DIFFERS_IN_JSON = /[\u0000-\u001f\ud800-\udfff]/u;
 
 function toText(value: unknown): string {
   if (typeof value === 'string') return value;
