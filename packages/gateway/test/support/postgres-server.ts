@@ -14,9 +14,12 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-/** `settings` are those of the server's configuration file. */
-export async function startPostgres(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
-  const folder = await publicFolder();
+/** `settings` are those of the server's configuration file. Its data are below `folder`, which must exist. */
+export async function startPostgres(
+  settings: Readonly<Record<string, string>> = {},
+  { folder: parent = tmpdir() }: { readonly folder?: string } = {},
+): Promise<PostgresServer> {
+  const folder = await publicFolder(parent);
   const { server, port } = await prepareServer(folder, 'data', settings);
   await server.initialise();
   await server.start();
@@ -39,8 +42,8 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
 }
 
 /** The server runs as a user of its own, who must get through to its files. */
-export async function publicFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'lastcall-postgres-'));
+export async function publicFolder(parent: string = tmpdir()): Promise<string> {
+  const folder = await mkdtemp(join(parent, 'lastcall-postgres-'));
   await chmod(folder, 0o755);
   return folder;
 }
