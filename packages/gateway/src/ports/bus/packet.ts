@@ -1,9 +1,9 @@
 import { parseJson } from '@lastcall/core/internal';
+import { withJsonField } from '../store/schema/json.ts';
 import type { StreamNotice } from './bus.ts';
 
 /** PostgreSQL refuses payloads of 8,000 bytes or more. */
 const MAX_BYTES = 7_999;
-const COMMA = 1;
 
 /**
  * Packs notices into as few NOTIFY payloads as possible. An event that is too large for a payload is sent as a
@@ -22,12 +22,13 @@ export function packNotices(from: string, notices: readonly StreamNotice[]): str
     used = 0;
   };
   for (const notice of notices) {
-    const { text, bytes } = toItem(notice, room - COMMA);
+    const item = toItem(notice, room);
+    const size = bytesOf(item) + 1;
     // Even the reference does not fit. Readers will find the event when the next notice comes.
-    if (bytes + COMMA > room) continue;
-    if (used + bytes + COMMA > room) seal();
-    items.push(text);
-    used += bytes + COMMA;
+    if (size > room) continue;
+    if (used + size > room) seal();
+    items.push(item);
+    used += size;
   }
   seal();
   return packets;
@@ -46,17 +47,14 @@ export function isPacketOf(from: string, packet: string): boolean {
 
 const openingOf = (from: string): string => `{"from":${JSON.stringify(from)},`;
 
-/** Written by hand, because a busy gateway packs thousands of events a second, and their payloads are JSON already. */
-function toItem({ stream, seq, event }: StreamNotice, room: number): { text: string; bytes: number } {
-  const open = `{"stream":${JSON.stringify(stream)},"seq":${seq}`;
-  if (event !== undefined) {
-    const { type, at, revocations, json = JSON.stringify(event.payload ?? null) } = event;
-    const text = `${open},"event":{"type":${JSON.stringify(type)},"at":${at},"revocations":${revocations},"payload":${json}}}`;
-    const bytes = bytesOf(text);
-    if (bytes <= room) return { text, bytes };
-  }
-  const reference = `${open}}`;
-  return { text: reference, bytes: bytesOf(reference) };
+function toItem(notice: StreamNotice, room: number): string {
+  const { stream, seq } = notice;
+  const reference = JSON.stringify({ stream, seq });
+  if (notice.event === undefined) return reference;
+  const { type, at, revocations, json = JSON.stringify(notice.event.payload ?? null) } = notice.event;
+  const event = withJsonField(JSON.stringify({ type, at, revocations }), 'payload', json);
+  const complete = withJsonField(reference, 'event', event);
+  return bytesOf(complete) < room ? complete : reference;
 }
 
 interface Packet {
