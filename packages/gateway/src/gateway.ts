@@ -62,7 +62,7 @@ interface RunOptions {
   readonly log?: Pick<LoggerOptions, 'destination' | 'texts'> | undefined;
   /** Limits that override all others, for tests and benchmarks. */
   readonly tuning?: Partial<GatewayLimits> | undefined;
-  /** SQLite's `synchronous` setting. Default FULL, which survives a power cut. */
+  /** What is stored on SQLite survives a power cut (FULL, the default), or only the death of the process (NORMAL). */
   readonly synchronous?: 'FULL' | 'NORMAL' | undefined;
 }
 

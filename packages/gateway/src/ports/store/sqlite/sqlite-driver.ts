@@ -16,6 +16,7 @@ import { FairQueue } from '../../fair-queue.ts';
 import { nameOfStatement } from '../compiled-once.ts';
 import { assertOutsideTransaction } from '../run-transaction.ts';
 import { StoreMisuse } from '../store-error.ts';
+import type { LogSync } from './log-sync.ts';
 
 /** Runs Kysely on Node's own SQLite: one connection, used by one transaction or one statement at a time. */
 export function sqliteDialect(driver: SqliteDriver): Dialect {
@@ -64,6 +65,8 @@ const SLICE_MS = 8;
 /** Lends the one connection to one transaction or statement at a time. */
 export class SqliteDriver implements Driver {
   readonly connection: SqliteConnection;
+  /** If it is set, a statement outside of a transaction is answered when all that it may have read is durable. */
+  log: LogSync | undefined;
   readonly #database: DatabaseSync;
   readonly #sliceMs: number;
   readonly #queue = new FairQueue<Waiting>({ ranks: 2 });
@@ -91,13 +94,19 @@ export class SqliteDriver implements Driver {
    */
   async executeAlone<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     assertOutsideTransaction();
-    if (!this.#isLent && !this.#isPauseDue()) return await this.connection.executeQuery<R>(query);
+    if (!this.#isLent && !this.#isPauseDue()) return await this.#answer<R>(query);
     await this.turn({ isMember: false, isUrgent: true });
-    try {
-      return await this.connection.executeQuery<R>(query);
-    } finally {
-      this.pass();
-    }
+    const answer = this.#answer<R>(query);
+    this.pass();
+    return await answer;
+  }
+
+  /** Runs the statement before it returns. */
+  async #answer<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    this.log?.assertSound();
+    const answer = this.connection.executeQuery<R>(query);
+    await Promise.all([answer, this.log?.durable()]);
+    return await answer;
   }
 
   /** Resolves when the caller has the connection. The caller gives it back with `pass` or `goNext`. */
@@ -155,8 +164,11 @@ export class SqliteDriver implements Driver {
     if (this.#database.isTransaction) this.#database.exec('rollback');
   }
 
+  /** Kysely gives the rows to its caller when this resolves. */
   async releaseConnection(): Promise<void> {
+    const durable = this.log?.durable();
     this.pass();
+    await durable;
   }
 
   async destroy(): Promise<void> {

@@ -1,3 +1,4 @@
+import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,6 +11,7 @@ import type { Tables } from '../schema/tables.ts';
 import type { Store } from '../store.ts';
 import { StoreRefused } from '../store-error.ts';
 import { DEFAULT_PARTS, type StoreParts } from '../store-parts.ts';
+import { LogSync } from './log-sync.ts';
 import { makePrivateDatabase, makePrivateFolder } from './private-folder.ts';
 import { SqliteDriver, sqliteDialect } from './sqlite-driver.ts';
 import { assertDatabase, assertOwnDatabase } from './sqlite-file.ts';
@@ -42,8 +44,14 @@ export async function openSqliteStore(
   makePrivateFolder(home);
   const lock = lockHome(home);
   try {
-    const database = openDatabase(home, synchronous);
-    return await openStore({ database, lock, sliceMs, parts });
+    const database = openDatabase(home);
+    return await openStore({
+      database,
+      lock,
+      sliceMs,
+      parts,
+      syncedLog: synchronous === 'FULL' ? logOf(home) : undefined,
+    });
   } catch (error) {
     // Without this, the next start would find the folder in use.
     lock.close();
@@ -51,11 +59,15 @@ export async function openSqliteStore(
   }
 }
 
-function openDatabase(home: string, synchronous: 'FULL' | 'NORMAL'): DatabaseSync {
+/** SQLite's write-ahead log. The file exists while the database is open. */
+const logOf = (home: string): string => join(home, 'lastcall.db-wal');
+
+function openDatabase(home: string): DatabaseSync {
   assertOwnDatabase(join(home, 'lastcall.db'));
   const database = new DatabaseSync(makePrivateDatabase(home, 'lastcall.db'));
+  // With `normal`, SQLite syncs the log before it copies it into the database, and the database afterwards. LogSync syncs commits.
   database.exec(
-    `pragma journal_mode = wal; pragma synchronous = ${synchronous}; pragma foreign_keys = on; ${SECURE_DELETE} ${FEWER_WRITES}`,
+    `pragma journal_mode = wal; pragma synchronous = normal; pragma foreign_keys = on; ${SECURE_DELETE} ${FEWER_WRITES}`,
   );
   addAssertFound(database);
   return database;
@@ -65,9 +77,11 @@ interface OpenedFiles extends Pick<SqliteOptions, 'sliceMs'> {
   readonly database: DatabaseSync;
   readonly lock: DatabaseSync;
   readonly parts: StoreParts;
+  /** The log's file, if commits have to survive a power cut. */
+  readonly syncedLog: string | undefined;
 }
 
-async function openStore({ database, lock, sliceMs, parts }: OpenedFiles): Promise<Store> {
+async function openStore({ database, lock, sliceMs, parts, syncedLog }: OpenedFiles): Promise<Store> {
   const driver = new SqliteDriver(database, sliceMs === undefined ? {} : { sliceMs });
   const dialect = sqliteDialect(driver);
   const db = new Kysely<Tables>({ dialect });
@@ -82,6 +96,9 @@ async function openStore({ database, lock, sliceMs, parts }: OpenedFiles): Promi
     streamQuery: () => driver.connection.streamQuery(),
   });
   await releaseAllLeases(db);
+  // It exists now: SQLite creates it before it reads.
+  const logFile = syncedLog === undefined ? undefined : await open(syncedLog, 'r+');
+  if (logFile !== undefined) driver.log = new LogSync(database, () => logFile.datasync());
   const transactions = new SqliteTransactions(database, driver, kyselyOn(db, { dialect, driver }));
   const source: TransactionSource = {
     dialect: 'sqlite',
@@ -105,10 +122,18 @@ async function openStore({ database, lock, sliceMs, parts }: OpenedFiles): Promi
       await sql`select 1`.execute(db);
     },
     async close() {
+      await closeLog(driver, logFile);
       await db.destroy();
       lock.close();
     },
   };
+}
+
+/** When SQLite closes the database, it copies the log into it and deletes the log. */
+async function closeLog({ log }: SqliteDriver, file: FileHandle | undefined): Promise<void> {
+  // After a sync that failed there is nothing to wait for.
+  await log?.durable()?.catch(() => {});
+  await file?.close();
 }
 
 /** We have the lock, so every worker that held a thread is dead, and its leases will not be renewed. */

@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { CompiledQuery, DatabaseConnection } from 'kysely';
 import type { BegunTransaction } from '../run-transaction.ts';
+import type { LogSync } from './log-sync.ts';
 import type { SqliteConnection, SqliteDriver } from './sqlite-driver.ts';
 
 /** With more members, the first transaction of a group would wait too long. */
@@ -15,20 +16,23 @@ interface Group {
 
 /**
  * Runs transactions one after the other. Those that queue up while one runs follow it inside the same database
- * transaction, each in its own savepoint, and all of them resolve with the one commit. A single transaction is
- * committed at once.
+ * transaction, each in its own savepoint, and all of them resolve with the one commit, when it is durable. A single
+ * transaction is committed at once. The next one may begin before that commit is durable, and see what it wrote; it
+ * resolves or rejects later.
  */
 export class SqliteTransactions {
   readonly #driver: SqliteDriver;
   readonly #database: DatabaseSync;
   readonly #connection: DatabaseConnection;
   readonly #on: BegunTransaction['on'];
+  readonly #log: LogSync | undefined;
   readonly #statements: Readonly<Record<'begin' | 'commit' | 'save' | 'keep' | 'undo', StatementSync>>;
   #group: Group | undefined;
 
   constructor(database: DatabaseSync, driver: SqliteDriver, on: BegunTransaction['on']) {
     this.#database = database;
     this.#driver = driver;
+    this.#log = driver.log;
     this.#connection = inTransaction(database, driver.connection);
     this.#on = on;
     this.#statements = {
@@ -43,11 +47,13 @@ export class SqliteTransactions {
   async open({ isUrgent }: { isUrgent: boolean }): Promise<BegunTransaction> {
     await this.#driver.turn({ isMember: true, isUrgent });
     try {
+      this.#log?.assertSound();
       this.#begin();
     } catch (error) {
       this.#goOn(this.#group);
       throw error;
     }
+    const group = this.#group as Group;
     let isOver = false;
     return {
       connection: this.#connection,
@@ -60,6 +66,8 @@ export class SqliteTransactions {
         if (isOver) return;
         isOver = true;
         this.#undo();
+        // Its error may tell of rows that other transactions wrote.
+        await group.committed.promise.catch(() => {});
       },
       close: async () => {},
     };
@@ -130,7 +138,7 @@ export class SqliteTransactions {
     this.#group = undefined;
     if (group.size > 0) this.#statements.commit.run();
     else if (this.#database.isTransaction) this.#database.exec('rollback');
-    group.committed.resolve();
+    group.committed.resolve(this.#log?.durable());
   }
 
   #giveUp(group: Group, error: unknown): void {

@@ -1,0 +1,228 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Kysely } from 'kysely';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { kyselyOn, runOn } from '../../src/ports/store/kysely-on.ts';
+import { runTransaction, type TransactionSource } from '../../src/ports/store/run-transaction.ts';
+import type { Tables } from '../../src/ports/store/schema/tables.ts';
+import { LogSync } from '../../src/ports/store/sqlite/log-sync.ts';
+import { SqliteDriver, sqliteDialect } from '../../src/ports/store/sqlite/sqlite-driver.ts';
+import { openSqliteStore } from '../../src/ports/store/sqlite/sqlite-store.ts';
+import { SqliteTransactions } from '../../src/ports/store/sqlite/sqlite-transactions.ts';
+import { statement } from '../../src/ports/store/statement.ts';
+import type { Tx } from '../../src/ports/store/store.ts';
+import { DEFAULT_PARTS } from '../../src/ports/store/store-parts.ts';
+
+/** A database with one table, whose log is brought to the disk by `write`. */
+function openWith(write: (folder: string) => Promise<void>) {
+  const folder = scratch();
+  const database = new DatabaseSync(join(folder, 'lastcall.db'));
+  database.exec('pragma journal_mode = wal; pragma synchronous = normal');
+  database.exec('create table settings (key text primary key, value text)');
+  const driver = new SqliteDriver(database);
+  const dialect = sqliteDialect(driver);
+  const db = new Kysely<Tables>({ dialect });
+  runOn(db, {
+    executeQuery: (query) => driver.executeAlone(query),
+    streamQuery: () => driver.connection.streamQuery(),
+  });
+  driver.log = new LogSync(database, () => write(folder));
+  const transactions = new SqliteTransactions(database, driver, kyselyOn(db, { dialect, driver }));
+  const source: TransactionSource = {
+    dialect: 'sqlite',
+    now: Date.now,
+    abortsOnError: false,
+    parts: DEFAULT_PARTS,
+    open: (options) => transactions.open(options),
+  };
+  onTestFinished(() => database.close());
+  const transaction = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => runTransaction(source, work);
+  return { db, transaction, put: (key: string): Promise<unknown> => transaction((tx) => insert(tx, key)) };
+}
+
+function scratch(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'lastcall-log-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+const insert = (tx: Tx, key: string): Promise<unknown> =>
+  tx.db.insertInto('settings').values({ key, value: '1' }).execute();
+
+/** Compiled statements and those that Kysely builds each time take different paths through the store. */
+const compiledKeys = statement<object, { key: string }>((db) => db.selectFrom('settings').select('key').orderBy('key'));
+const builtKeys = (db: Kysely<Tables>): Promise<{ key: string }[]> =>
+  db.selectFrom('settings').select('key').orderBy('key').execute();
+
+/** Syncs that end when they are told to. */
+function gatedSyncs() {
+  const begun: PromiseWithResolvers<void>[] = [];
+  return {
+    begun,
+    async write(): Promise<void> {
+      const sync = Promise.withResolvers<void>();
+      begun.push(sync);
+      await sync.promise;
+    },
+  };
+}
+
+type State = 'pending' | 'resolved' | 'rejected';
+
+/** The state of the promise when the process has nothing else to do. */
+async function stateOf(promise: Promise<unknown>): Promise<State> {
+  let state: State = 'pending';
+  promise.then(
+    () => {
+      state = 'resolved';
+    },
+    () => {
+      state = 'rejected';
+    },
+  );
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  return state;
+}
+
+type Disk = Readonly<Record<'lastcall.db' | 'lastcall.db-wal', Buffer>>;
+
+/** The keys that a start after a power cut finds. */
+function keysAfterPowerCut(disk: Disk | undefined): readonly unknown[] {
+  if (disk === undefined) return [];
+  const folder = scratch();
+  for (const [name, bytes] of Object.entries(disk)) writeFileSync(join(folder, name), bytes);
+  const database = new DatabaseSync(join(folder, 'lastcall.db'));
+  const rows = database.prepare('select key from settings').all();
+  database.close();
+  return rows.map(({ key }) => key);
+}
+
+test('what a transaction or a read has returned is still there after a power cut at any moment', async () => {
+  let disk: Disk | undefined;
+  const { db, put } = openWith(async (folder) => {
+    // What is written while a sync runs may be missing.
+    const read = (name: string): Buffer => readFileSync(join(folder, name));
+    const image = { 'lastcall.db': read('lastcall.db'), 'lastcall.db-wal': read('lastcall.db-wal') };
+    for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+    disk = image;
+  });
+  let looks = 0;
+  const writeAndCut = async (key: string): Promise<void> => {
+    await put(key);
+    expect(keysAfterPowerCut(disk)).toContain(key);
+  };
+  const readAndCut = async (): Promise<void> => {
+    const seen = (await builtKeys(db)).map(({ key }) => key);
+    expect(keysAfterPowerCut(disk)).toEqual(expect.arrayContaining(seen));
+    looks += seen.length;
+  };
+  for (let round = 0; round < 8; round++) {
+    const writes = [1, 2, 3].map((number) => writeAndCut(`${round}.${number}`));
+    await new Promise((resolve) => setImmediate(resolve));
+    await Promise.all([...writes, readAndCut(), writeAndCut(`${round}.4`), readAndCut()]);
+  }
+  expect(looks).toBeGreaterThan(100);
+});
+
+test('a transaction resolves when its commit is on the disk, and the next one runs meanwhile', async () => {
+  const { begun, write } = gatedSyncs();
+  const { transaction, put } = openWith(write);
+  const first = put('a');
+  expect(await stateOf(first)).toBe('pending');
+  const seen: number[] = [];
+  const second = transaction(async (tx) => void seen.push((await builtKeys(tx.db)).length));
+  expect(await stateOf(second)).toBe('pending');
+  expect(seen).toEqual([1]);
+  begun[0]?.resolve();
+  await Promise.all([first, second]);
+  // The second one wrote nothing.
+  expect(begun).toHaveLength(1);
+});
+
+test('a transaction that fails because of what it read rejects when that is on the disk', async () => {
+  const { begun, write } = gatedSyncs();
+  const { transaction, put } = openWith(write);
+  const first = put('a');
+  const refused = transaction(async (tx) => {
+    const taken = await builtKeys(tx.db);
+    throw new Error(`${taken.length} is taken`);
+  });
+  expect(await stateOf(refused)).toBe('pending');
+  begun[0]?.resolve();
+  await expect(refused).rejects.toThrow('1 is taken');
+  await first;
+});
+
+test('a statement outside of a transaction is answered when what it read is on the disk', async () => {
+  const { begun, write } = gatedSyncs();
+  const { db, put } = openWith(write);
+  const first = put('a');
+  await stateOf(first);
+  const reads = [builtKeys(db), compiledKeys(db, {})];
+  expect(await Promise.all(reads.map(stateOf))).toEqual(['pending', 'pending']);
+  begun[0]?.resolve();
+  expect(await Promise.all(reads)).toEqual([[{ key: 'a' }], [{ key: 'a' }]]);
+  await first;
+  // Nothing was written since, so a read does not wait.
+  expect(await stateOf(compiledKeys(db, {}))).toBe('resolved');
+  expect(begun).toHaveLength(1);
+});
+
+test('one sync runs at a time, and commits made meanwhile share the next one', async () => {
+  const { begun, write } = gatedSyncs();
+  const { put } = openWith(write);
+  const first = put('a');
+  await stateOf(first);
+  const second = put('b');
+  await stateOf(second);
+  const third = put('c');
+  await stateOf(third);
+  expect(begun).toHaveLength(1);
+  begun[0]?.resolve();
+  await first;
+  expect(await stateOf(Promise.race([second, third]))).toBe('pending');
+  expect(begun).toHaveLength(2);
+  begun[1]?.resolve();
+  await Promise.all([second, third]);
+  expect(begun).toHaveLength(2);
+});
+
+test('after a sync that failed outcomes are unknown, and the store refuses everything until the next start', async () => {
+  const { begun, write } = gatedSyncs();
+  const { db, transaction, put } = openWith(write);
+  const [first, second] = [put('a'), transaction((tx) => insert(tx, 'b'))];
+  await stateOf(first);
+  begun[0]?.reject(new Error('EIO'));
+  const inDoubt = { code: 'store_unavailable', inDoubt: true, cause: { message: expect.stringContaining('the disk') } };
+  await expect(first).rejects.toMatchObject(inDoubt);
+  await expect(second).rejects.toMatchObject(inDoubt);
+  let ran = 0;
+  const refused = { code: 'store_unavailable', inDoubt: false };
+  await expect(transaction(async () => void ran++)).rejects.toMatchObject(refused);
+  await expect(compiledKeys(db, {})).rejects.toMatchObject(refused);
+  await expect(builtKeys(db)).rejects.toMatchObject({ code: 'store_unavailable' });
+  expect(ran).toBe(0);
+  // No second try: it could succeed without having written anything.
+  expect(begun).toHaveLength(1);
+});
+
+test('a store syncs each commit with FULL, and none with NORMAL', async () => {
+  const some = await open(import.meta.filename);
+  const datasync = vi.spyOn(Object.getPrototypeOf(some) as typeof some, 'datasync');
+  onTestFinished(() => datasync.mockRestore());
+  await some.close();
+  const syncsOf = async (synchronous?: 'FULL' | 'NORMAL'): Promise<number> => {
+    const store = await openSqliteStore({ home: scratch(), ...(synchronous === undefined ? {} : { synchronous }) });
+    const before = datasync.mock.calls.length;
+    for (const key of ['a', 'b', 'c']) await store.transaction((tx) => insert(tx, key));
+    const syncs = datasync.mock.calls.length - before;
+    await store.close();
+    return syncs;
+  };
+  expect(await syncsOf()).toBe(3);
+  expect(await syncsOf('FULL')).toBe(3);
+  expect(await syncsOf('NORMAL')).toBe(0);
+});
