@@ -55,7 +55,8 @@ type Ports = Pick<Services, 'store' | 'bus'>;
 
 async function embedded({ settings, logger, limits, synchronous }: Opening, scheduler: Scheduler): Promise<Ports> {
   const bus = createInProcessBus({ logger });
-  const options = { home: join(settings.home), ...(synchronous === undefined ? {} : { synchronous }) };
+  const onLost = (error: Error): void => logger.error('The store is lost until the gateway is started again.', error);
+  const options = { home: join(settings.home), onLost, ...(synchronous === undefined ? {} : { synchronous }) };
   return { bus, store: await openSqliteStore(options, { bus, scheduler, limits }) };
 }
 

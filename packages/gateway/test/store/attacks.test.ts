@@ -8,9 +8,7 @@ import { openSqliteStore } from '../../src/ports/store/sqlite/sqlite-store.ts';
 import { type Params, statement } from '../../src/ports/store/statement.ts';
 import type { Store } from '../../src/ports/store/store.ts';
 import { insertSetting } from '../support/settings.ts';
-import { type Database, databases } from '../support/stores.ts';
-
-const of = (kind: string) => databases.filter((one) => one.kind === kind);
+import { type Database, databases, onPostgres, onSqlite, onSyncedSqlite } from '../support/stores.ts';
 
 let database: Database;
 let store: Store;
@@ -28,7 +26,7 @@ const row = (key: string, value = '1') => ({ key, value });
 const keys = async (): Promise<string[]> =>
   (await store.db.selectFrom('settings').select('key').orderBy('key').execute()).map(({ key }) => key);
 
-describe.each(of('postgres'))('attacks on the store on $kind', ({ create }) => {
+describe.each([onPostgres])('attacks on the store on $title', ({ create }) => {
   opened(create);
 
   test('statements of one text share a name, and no other has it', async () => {
@@ -80,7 +78,7 @@ describe.each(of('postgres'))('attacks on the store on $kind', ({ create }) => {
   });
 });
 
-describe.each(databases)('attacks on the store on $kind', ({ create }) => {
+describe.each([...databases, onSyncedSqlite])('attacks on the store on $title', ({ create }) => {
   opened(create);
 
   test('what goes on after its transaction was undone writes nothing', async () => {
@@ -131,7 +129,7 @@ describe.each(databases)('attacks on the store on $kind', ({ create }) => {
   });
 });
 
-describe.each(of('sqlite'))('attacks on the store on $kind', ({ create }) => {
+describe.each([onSqlite, onSyncedSqlite])('attacks on the store on $title', ({ create }) => {
   opened(create);
 
   test('what follows a statement that made the database give up the transaction is not written', async () => {

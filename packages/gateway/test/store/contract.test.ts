@@ -15,7 +15,7 @@ import type { StoreParts } from '../../src/ports/store/store-parts.ts';
 import { holdLock } from '../support/held-lock.ts';
 import { onPooledPostgres } from '../support/pooled-postgres.ts';
 import { insertSetting } from '../support/settings.ts';
-import { type Database, databases, onPostgres } from '../support/stores.ts';
+import { type Database, databases, onPostgres, onSqlite, onSyncedSqlite } from '../support/stores.ts';
 import { type TappedWire, tapWire } from '../support/tapped-wire.ts';
 
 const LOCK_NOT_AVAILABLE = '55P03';
@@ -49,7 +49,7 @@ const findSetting = requireRow((db, { key }: Params<{ key: string }>) =>
   db.selectFrom('settings').select('key').where('key', '=', key),
 );
 
-describe.each([...databases, onPooledPostgres])('the contract of the store on $title', ({ create }) => {
+describe.each([...databases, onSyncedSqlite, onPooledPostgres])('the contract of the store on $title', ({ create }) => {
   opened(create);
 
   const failures: Readonly<Record<string, (tx: Tx) => unknown>> = {
@@ -231,7 +231,7 @@ describe.each([...databases, onPooledPostgres])('the contract of the store on $t
   });
 });
 
-describe.each(databases.filter(({ kind }) => kind === 'sqlite'))('the contract of the store on $kind', ({ create }) => {
+describe.each([onSqlite, onSyncedSqlite])('the contract of the store on $title', ({ create }) => {
   opened(create);
 
   test('where BEGIN fails nothing is written', async () => {

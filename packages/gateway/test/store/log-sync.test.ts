@@ -1,9 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Kysely } from 'kysely';
+import { startTestGateway } from '@lastcall/gateway/testing';
+import { Kysely, sql } from 'kysely';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { kyselyOn, runOn } from '../../src/ports/store/kysely-on.ts';
 import { runTransaction, type TransactionSource } from '../../src/ports/store/run-transaction.ts';
@@ -12,12 +13,12 @@ import { LogSync } from '../../src/ports/store/sqlite/log-sync.ts';
 import { SqliteDriver, sqliteDialect } from '../../src/ports/store/sqlite/sqlite-driver.ts';
 import { openSqliteStore } from '../../src/ports/store/sqlite/sqlite-store.ts';
 import { SqliteTransactions } from '../../src/ports/store/sqlite/sqlite-transactions.ts';
-import { statement } from '../../src/ports/store/statement.ts';
+import { type Params, statement } from '../../src/ports/store/statement.ts';
 import type { Tx } from '../../src/ports/store/store.ts';
 import { DEFAULT_PARTS } from '../../src/ports/store/store-parts.ts';
 
 /** A database with one table, whose log is brought to the disk by `write`. */
-function openWith(write: (folder: string) => Promise<void>) {
+function openWith(write: (folder: string) => Promise<void>, onLost?: (error: Error) => void) {
   const folder = scratch();
   const database = new DatabaseSync(join(folder, 'lastcall.db'));
   database.exec('pragma journal_mode = wal; pragma synchronous = normal');
@@ -29,7 +30,7 @@ function openWith(write: (folder: string) => Promise<void>) {
     executeQuery: (query) => driver.executeAlone(query),
     streamQuery: () => driver.connection.streamQuery(),
   });
-  driver.log = new LogSync(database, () => write(folder));
+  driver.log = new LogSync(database, { write: () => write(folder), onLost });
   const transactions = new SqliteTransactions(database, driver, kyselyOn(db, { dialect, driver }));
   const source: TransactionSource = {
     dialect: 'sqlite',
@@ -40,7 +41,12 @@ function openWith(write: (folder: string) => Promise<void>) {
   };
   onTestFinished(() => database.close());
   const transaction = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => runTransaction(source, work);
-  return { db, transaction, put: (key: string): Promise<unknown> => transaction((tx) => insert(tx, key)) };
+  return {
+    db,
+    log: driver.log,
+    transaction,
+    put: (key: string): Promise<unknown> => transaction((tx) => insert(tx, key)),
+  };
 }
 
 function scratch(): string {
@@ -56,6 +62,10 @@ const insert = (tx: Tx, key: string): Promise<unknown> =>
 const compiledKeys = statement<object, { key: string }>((db) => db.selectFrom('settings').select('key').orderBy('key'));
 const builtKeys = (db: Kysely<Tables>): Promise<{ key: string }[]> =>
   db.selectFrom('settings').select('key').orderBy('key').execute();
+
+const compiledInsert = statement((db, { key }: Params<{ key: string }>) =>
+  db.insertInto('settings').values({ key, value: '2' }),
+);
 
 /** Syncs that end when they are told to. */
 function gatedSyncs() {
@@ -190,39 +200,140 @@ test('one sync runs at a time, and commits made meanwhile share the next one', a
   expect(begun).toHaveLength(2);
 });
 
-test('after a sync that failed outcomes are unknown, and the store refuses everything until the next start', async () => {
+test('after a failed sync outcomes are unknown, and the store refuses everything until the next start', async () => {
   const { begun, write } = gatedSyncs();
-  const { db, transaction, put } = openWith(write);
+  const lost: string[] = [];
+  const { db, transaction, put } = openWith(write, ({ message }) => lost.push(message));
   const [first, second] = [put('a'), transaction((tx) => insert(tx, 'b'))];
-  await stateOf(first);
+  // It fails because of a row that may be gone.
+  const third = transaction((tx) => insert(tx, 'a'));
+  const fourth = db.insertInto('settings').values({ key: 'a', value: '2' }).execute();
+  const fifth = compiledInsert(db, { key: 'a' });
+  const callers = [first, second, third, fourth, fifth];
+  expect(await Promise.all(callers.map(stateOf))).toEqual(callers.map(() => 'pending'));
   begun[0]?.reject(new Error('EIO'));
-  const inDoubt = { code: 'store_unavailable', inDoubt: true, cause: { message: expect.stringContaining('the disk') } };
-  await expect(first).rejects.toMatchObject(inDoubt);
-  await expect(second).rejects.toMatchObject(inDoubt);
+  const inDoubt = { code: 'store_unavailable', inDoubt: true, cause: { message: expect.stringContaining('The disk') } };
+  for (const caller of callers) await expect(caller).rejects.toMatchObject(inDoubt);
+  expect(lost).toEqual([expect.stringContaining('has to be started again')]);
   let ran = 0;
-  const refused = { code: 'store_unavailable', inDoubt: false };
+  const refused = { code: 'store_unavailable', inDoubt: false, message: lost[0] };
   await expect(transaction(async () => void ran++)).rejects.toMatchObject(refused);
   await expect(compiledKeys(db, {})).rejects.toMatchObject(refused);
-  await expect(builtKeys(db)).rejects.toMatchObject({ code: 'store_unavailable' });
+  await expect(builtKeys(db)).rejects.toMatchObject(refused);
   expect(ran).toBe(0);
   // No second try: it could succeed without having written anything.
   expect(begun).toHaveLength(1);
 });
 
-test('a store syncs each commit with FULL, and none with NORMAL', async () => {
+test('the first read of a store waits for what it found in the log', async () => {
+  const { begun, write } = gatedSyncs();
+  const { db } = openWith(write);
+  const read = builtKeys(db);
+  expect(await stateOf(read)).toBe('pending');
+  begun[0]?.resolve();
+  expect(await read).toEqual([]);
+});
+
+test('to close the log answers those who wait, and later callers learn that their outcome is unknown', async () => {
+  const { begun, write } = gatedSyncs();
+  const lost: unknown[] = [];
+  const { log, put } = openWith(write, (error) => lost.push(error));
+  const first = put('a');
+  await stateOf(first);
+  const closing = log.close();
+  const second = put('b');
+  await stateOf(second);
+  begun[0]?.resolve();
+  await Promise.all([first, closing]);
+  await expect(second).rejects.toMatchObject({ inDoubt: true, cause: { message: 'The store was closed.' } });
+  await expect(put('c')).rejects.toMatchObject({ inDoubt: true });
+  begun[1]?.reject(new Error('EBADF'));
+  await stateOf(second);
+  expect(lost).toEqual([]);
+});
+
+/** Watches real syncs of files. `fails` makes the next one fail, as a broken disk does. */
+async function watchSyncs() {
   const some = await open(import.meta.filename);
-  const datasync = vi.spyOn(Object.getPrototypeOf(some) as typeof some, 'datasync');
-  onTestFinished(() => datasync.mockRestore());
+  const datasync = vi.spyOn(Object.getPrototypeOf(some) as FileHandle, 'datasync');
   await some.close();
-  const syncsOf = async (synchronous?: 'FULL' | 'NORMAL'): Promise<number> => {
-    const store = await openSqliteStore({ home: scratch(), ...(synchronous === undefined ? {} : { synchronous }) });
-    const before = datasync.mock.calls.length;
-    for (const key of ['a', 'b', 'c']) await store.transaction((tx) => insert(tx, key));
-    const syncs = datasync.mock.calls.length - before;
-    await store.close();
-    return syncs;
+  onTestFinished(() => datasync.mockRestore());
+  return {
+    /** The files that were synced since it was last asked, by inode. */
+    async synced(): Promise<readonly number[]> {
+      const files = datasync.mock.contexts as readonly FileHandle[];
+      const inodes = await Promise.all(files.map(async (file) => (await file.stat()).ino));
+      datasync.mockClear();
+      return inodes;
+    },
+    failNext: () => void datasync.mockRejectedValueOnce(new Error('EIO: i/o error, fdatasync')),
   };
-  expect(await syncsOf()).toBe(3);
-  expect(await syncsOf('FULL')).toBe(3);
-  expect(await syncsOf('NORMAL')).toBe(0);
+}
+
+test('a store syncs its log after each commit with FULL, which is the default, and never with NORMAL', async () => {
+  const { synced } = await watchSyncs();
+  const syncsOf = async (synchronous?: 'FULL' | 'NORMAL'): Promise<boolean[]> => {
+    const home = scratch();
+    const store = await openSqliteStore({ home, ...(synchronous === undefined ? {} : { synchronous }) });
+    const pragma = await sql<{ synchronous: number }>`pragma synchronous`.execute(store.db);
+    expect(pragma.rows).toEqual([{ synchronous: 1 }]);
+    await synced();
+    for (const key of ['a', 'b', 'c']) await store.transaction((tx) => insert(tx, key));
+    const syncs = await synced();
+    const { ino } = statSync(join(home, 'lastcall.db-wal'));
+    await store.close();
+    return syncs.map((inode) => inode === ino);
+  };
+  expect(await syncsOf()).toEqual([true, true, true]);
+  expect(await syncsOf('FULL')).toEqual([true, true, true]);
+  expect(await syncsOf('NORMAL')).toEqual([]);
+});
+
+test('a store that was closed refuses reads and transactions, and the process goes on', async () => {
+  const store = await openSqliteStore({ home: scratch() });
+  await store.close();
+  await expect(compiledKeys(store.db, {})).rejects.toThrow();
+  await expect(builtKeys(store.db)).rejects.toThrow();
+  await expect(Promise.all([builtKeys(store.db), builtKeys(store.db)])).rejects.toThrow();
+  await expect(store.transaction(async () => 1)).rejects.toThrow();
+});
+
+test('a start after a crash copies the log into the database before it answers', async () => {
+  const [home, copy] = [scratch(), scratch()];
+  const store = await openSqliteStore({ home });
+  await store.transaction((tx) => insert(tx, 'a'));
+  for (const name of ['lastcall.db', 'lastcall.db-wal']) copyFileSync(join(home, name), join(copy, name));
+  await store.close();
+  expect(statSync(join(copy, 'lastcall.db-wal')).size).toBeGreaterThan(0);
+  const next = await openSqliteStore({ home: copy });
+  const database = readFileSync(join(copy, 'lastcall.db'));
+  await next.close();
+  const alone = scratch();
+  writeFileSync(join(alone, 'lastcall.db'), database);
+  const found = new DatabaseSync(join(alone, 'lastcall.db'));
+  expect(found.prepare('select key from settings where key = ?').all('a')).toHaveLength(1);
+  found.close();
+});
+
+test('a gateway whose disk fails says so in its log, in its probes and to callers', async () => {
+  const { failNext } = await watchSyncs();
+  const lines: string[] = [];
+  const ignore = (): void => {};
+  const logger = { debug: ignore, info: ignore, warn: ignore, error: (message: string) => void lines.push(message) };
+  await using gateway = await startTestGateway({ synchronous: 'FULL', logger, agents: [] });
+  const answer = async (path: string, body?: object): Promise<object> => {
+    const response = await gateway.request(path, body);
+    return { status: response.status, ...((await response.json()) as object) };
+  };
+  failNext();
+  expect(await answer('/api/spaces', { name: 'Desk' })).toMatchObject({
+    status: 503,
+    error: { message: expect.stringContaining('not known whether the change was made') },
+  });
+  const refused = {
+    status: 503,
+    error: { code: 'store_unavailable', message: expect.stringContaining('started again') },
+  };
+  for (const path of ['/api/spaces', '/health', '/ready']) expect(await answer(path)).toMatchObject(refused);
+  expect(lines).toEqual(['The store is lost until the gateway is started again.']);
 });

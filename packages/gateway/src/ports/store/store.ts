@@ -50,6 +50,8 @@ export interface Store {
   transaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** True when the store is saturated: more transactions would only wait. */
   readonly isBusy: boolean;
+  /** True if the store refuses everything until the gateway is started again: a write did not reach the disk. */
+  readonly isLost?: boolean;
   /**
    * How many threads to claim in parallel. With more, they would be claimed together, but the next one would wait for
    * all of them.

@@ -15,23 +15,35 @@ import { StoreUnavailable } from '../store-error.ts';
  *    `durable`. The log keeps the order of commits, so a commit that survives proves that all before it do.
  * 2. One sync runs at a time. It covers the commits made before it began; those made while it runs share the next one.
  * 3. After a failed sync it is unknown what is on the disk, and a second try could succeed without writing anything. So all
- *    callers that wait learn that their outcome is unknown, and the store refuses everything until the next start.
+ *    callers that wait learn that their outcome is unknown, and the store is lost: it refuses everything until the next start.
  */
 export class LogSync {
   readonly #write: () => Promise<void>;
+  readonly #onLost: (error: StoreUnavailable) => void;
   readonly #countChanges: () => unknown;
   /** What SQLite counted when the last commit was noticed. Undefined at first: what was written before was not synced. */
   #changes: unknown;
   #commits = 0;
   #synced = 0;
   #isSyncing = false;
-  #failure: Error | undefined;
+  /** Why nothing can be synced any more. */
+  #ended: { readonly by: 'failure' | 'close'; readonly cause: Error } | undefined;
   /** In the order of their commits. */
   readonly #waiting: { readonly commit: number; readonly caller: PromiseWithResolvers<void> }[] = [];
 
-  /** `write` syncs the log's file. */
-  constructor(database: DatabaseSync, write: () => Promise<void>) {
+  /**
+   * @param write - Syncs the log's file.
+   * @param onLost - Called once, if a sync fails.
+   */
+  constructor(
+    database: DatabaseSync,
+    {
+      write,
+      onLost = () => {},
+    }: { write: () => Promise<void>; onLost?: ((error: StoreUnavailable) => void) | undefined },
+  ) {
     this.#write = write;
+    this.#onLost = onLost;
     const statement = database.prepare('select total_changes() as changes');
     this.#countChanges = () => statement.get()?.changes;
   }
@@ -41,11 +53,14 @@ export class LogSync {
    * transaction is open: its changes would count as committed.
    */
   durable(): Promise<void> | undefined {
-    if (this.#failure !== undefined) return Promise.reject(inDoubt(this.#failure));
-    const changes = this.#countChanges();
-    if (changes !== this.#changes) {
+    if (this.#ended !== undefined) return Promise.reject(inDoubt(this.#ended.cause));
+    try {
+      const changes = this.#countChanges();
+      if (changes !== this.#changes) this.#commits++;
       this.#changes = changes;
-      this.#commits++;
+    } catch (error) {
+      // The database was closed.
+      return Promise.reject(error);
     }
     if (this.#synced === this.#commits) return undefined;
     const caller = Promise.withResolvers<void>();
@@ -54,9 +69,22 @@ export class LogSync {
     return caller.promise;
   }
 
-  /** Throws if a sync has failed. */
+  /** The error with which the store refuses everything after a failed sync. */
+  get lost(): StoreUnavailable | undefined {
+    return this.#ended?.by === 'failure' ? new StoreUnavailable(this.#ended.cause, { isLost: true }) : undefined;
+  }
+
+  /** Throws if the store is lost. */
   assertSound(): void {
-    if (this.#failure !== undefined) throw new StoreUnavailable(this.#failure);
+    const { lost } = this;
+    if (lost !== undefined) throw lost;
+  }
+
+  /** Resolves when those who wait have been answered. Callers that come later learn that their outcome is unknown. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#waiting.map(({ caller }) => caller.promise));
+    this.#ended ??= { by: 'close', cause: new Error('The store was closed.') };
+    this.#answerCallers();
   }
 
   async #sync(): Promise<void> {
@@ -67,24 +95,30 @@ export class LogSync {
         await this.#write();
         this.#synced = commits;
       } catch (cause) {
-        this.#failure = new Error(
-          'The disk did not confirm a write, so it is not known what is stored. Look at the disk, then start the gateway again.',
-          { cause },
-        );
+        this.#fail(cause);
       }
       this.#answerCallers();
     }
     this.#isSyncing = false;
   }
 
+  #fail(cause: unknown): void {
+    if (this.#ended !== undefined) return;
+    const message =
+      'The disk did not confirm a write to the log of lastcall.db, so it is not known what is stored. Nothing is read or written ' +
+      'until the gateway is started again. Look at the disk first.';
+    this.#ended = { by: 'failure', cause: new Error(message, { cause }) };
+    if (this.lost !== undefined) this.#onLost(this.lost);
+  }
+
   #answerCallers(): void {
     for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
-      if (this.#failure === undefined && first.commit > this.#synced) return;
+      if (this.#ended === undefined && first.commit > this.#synced) return;
       this.#waiting.shift();
-      if (this.#failure === undefined) first.caller.resolve();
-      else first.caller.reject(inDoubt(this.#failure));
+      if (first.commit <= this.#synced) first.caller.resolve();
+      else first.caller.reject(inDoubt(this.#ended?.cause));
     }
   }
 }
 
-const inDoubt = (cause: Error): StoreUnavailable => new StoreUnavailable(cause, { inDoubt: true });
+const inDoubt = (cause: unknown): StoreUnavailable => new StoreUnavailable(cause, { inDoubt: true });

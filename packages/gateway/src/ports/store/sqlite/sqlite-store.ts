@@ -24,6 +24,8 @@ export interface SqliteOptions {
   readonly synchronous?: 'FULL' | 'NORMAL';
   /** How long queued transactions run one after the other before the process may do something else. Default 8. */
   readonly sliceMs?: number | undefined;
+  /** Called once, if a write does not reach the disk: the store refuses everything from then on. */
+  readonly onLost?: ((error: Error) => void) | undefined;
 }
 
 /**
@@ -38,7 +40,7 @@ const SECURE_DELETE = 'pragma secure_delete = on;';
 
 /** The embedded store: one file, used by one process. */
 export async function openSqliteStore(
-  { home, synchronous = 'FULL', sliceMs }: SqliteOptions,
+  { home, synchronous = 'FULL', sliceMs, onLost }: SqliteOptions,
   parts: StoreParts = DEFAULT_PARTS,
 ): Promise<Store> {
   makePrivateFolder(home);
@@ -50,6 +52,7 @@ export async function openSqliteStore(
       lock,
       sliceMs,
       parts,
+      onLost,
       syncedLog: synchronous === 'FULL' ? logOf(home) : undefined,
     });
   } catch (error) {
@@ -67,13 +70,15 @@ function openDatabase(home: string): DatabaseSync {
   const database = new DatabaseSync(makePrivateDatabase(home, 'lastcall.db'));
   // With `normal`, SQLite syncs the log before it copies it into the database, and the database afterwards. LogSync syncs commits.
   database.exec(
-    `pragma journal_mode = wal; pragma synchronous = normal; pragma foreign_keys = on; ${SECURE_DELETE} ${FEWER_WRITES}`,
+    `pragma journal_mode = wal; pragma synchronous = normal; pragma checkpoint_fullfsync = on; pragma foreign_keys = on; ${SECURE_DELETE} ${FEWER_WRITES}`,
   );
+  // After a failed sync or a crash, what is read from the log may be in the system's memory alone. Copying it writes it again.
+  database.exec('pragma wal_checkpoint(truncate)');
   addAssertFound(database);
   return database;
 }
 
-interface OpenedFiles extends Pick<SqliteOptions, 'sliceMs'> {
+interface OpenedFiles extends Pick<SqliteOptions, 'sliceMs' | 'onLost'> {
   readonly database: DatabaseSync;
   readonly lock: DatabaseSync;
   readonly parts: StoreParts;
@@ -81,12 +86,15 @@ interface OpenedFiles extends Pick<SqliteOptions, 'sliceMs'> {
   readonly syncedLog: string | undefined;
 }
 
-async function openStore({ database, lock, sliceMs, parts, syncedLog }: OpenedFiles): Promise<Store> {
+async function openStore({ database, lock, sliceMs, onLost, parts, syncedLog }: OpenedFiles): Promise<Store> {
   const driver = new SqliteDriver(database, sliceMs === undefined ? {} : { sliceMs });
   const dialect = sqliteDialect(driver);
   const db = new Kysely<Tables>({ dialect });
+  let logFile: FileHandle | undefined;
   try {
     await migrate(db, 'sqlite');
+    // SQLite has created it, because it creates it before it reads.
+    logFile = syncedLog === undefined ? undefined : await open(syncedLog, 'r+');
   } catch (error) {
     await db.destroy();
     throw error;
@@ -96,9 +104,7 @@ async function openStore({ database, lock, sliceMs, parts, syncedLog }: OpenedFi
     streamQuery: () => driver.connection.streamQuery(),
   });
   await releaseAllLeases(db);
-  // It exists now: SQLite creates it before it reads.
-  const logFile = syncedLog === undefined ? undefined : await open(syncedLog, 'r+');
-  if (logFile !== undefined) driver.log = new LogSync(database, () => logFile.datasync());
+  if (logFile !== undefined) driver.log = new LogSync(database, { write: () => logFile.datasync(), onLost });
   const transactions = new SqliteTransactions(database, driver, kyselyOn(db, { dialect, driver }));
   const source: TransactionSource = {
     dialect: 'sqlite',
@@ -117,23 +123,21 @@ async function openStore({ database, lock, sliceMs, parts, syncedLog }: OpenedFi
     get isBusy() {
       return driver.waiting >= MOST_WAITING;
     },
+    get isLost() {
+      return driver.log?.lost !== undefined;
+    },
     reclaim: () => reclaim(database, driver),
     async ping() {
       await sql`select 1`.execute(db);
     },
     async close() {
-      await closeLog(driver, logFile);
+      await driver.log?.close();
+      // SQLite deletes the log when it closes the database.
+      await logFile?.close();
       await db.destroy();
       lock.close();
     },
   };
-}
-
-/** When SQLite closes the database, it copies the log into it and deletes the log. */
-async function closeLog({ log }: SqliteDriver, file: FileHandle | undefined): Promise<void> {
-  // After a sync that failed there is nothing to wait for.
-  await log?.durable()?.catch(() => {});
-  await file?.close();
 }
 
 /** We have the lock, so every worker that held a thread is dead, and its leases will not be renewed. */

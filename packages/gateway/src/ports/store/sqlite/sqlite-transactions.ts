@@ -55,6 +55,7 @@ export class SqliteTransactions {
     }
     const group = this.#group as Group;
     let isOver = false;
+    let isUndone = false;
     return {
       connection: this.#connection,
       on: this.#on,
@@ -65,11 +66,13 @@ export class SqliteTransactions {
       rollback: async () => {
         if (isOver) return;
         isOver = true;
+        isUndone = true;
         this.#undo();
-        // Its error may tell of rows that other transactions wrote.
-        await group.committed.promise.catch(() => {});
       },
-      close: async () => {},
+      // The error of a transaction may tell of rows that others wrote, so it waits for them. If they fail, their error takes its place.
+      close: async () => {
+        if (isUndone) await group.committed.promise;
+      },
     };
   }
 
@@ -129,7 +132,7 @@ export class SqliteTransactions {
       if (group !== undefined) this.#giveUp(group, error);
     }
     // This is decided once: a transaction joins without a pause. In a pause, readers could see writes that are not
-    // durable.
+    // committed.
     if (isJoined) this.#driver.goNext();
     else this.#driver.pass();
   }

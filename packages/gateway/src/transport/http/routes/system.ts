@@ -19,9 +19,14 @@ export function systemEndpoints({ services, metrics, stopping, document }: Syste
       method: 'get',
       path: '/health',
       summary: 'Check that the process is up',
+      description: 'It fails if only a new start can help: a write of the embedded database did not reach the disk.',
       access: 'anyone',
       answer: z.strictObject({ status: z.literal('ok') }),
-      respond: () => Response.json({ status: 'ok' }),
+      refusals: [503],
+      respond() {
+        if (services.store.isLost === true) throw new StoreUnavailable(undefined, { isLost: true });
+        return Response.json({ status: 'ok' });
+      },
     }),
     endpoint({
       method: 'get',
@@ -34,7 +39,7 @@ export function systemEndpoints({ services, metrics, stopping, document }: Syste
       async respond() {
         if (stopping.aborted) throw new ApiError('stopping', 'The gateway is stopping.', { retryAfter: 1 });
         await services.store.ping().catch((error: unknown) => {
-          throw new StoreUnavailable(error);
+          throw error instanceof StoreUnavailable ? error : new StoreUnavailable(error);
         });
         return Response.json({ status: 'ready' });
       },
