@@ -15,11 +15,13 @@ export type WorkerPhase = 'running' | 'stopping' | 'interrupted';
  * What a worker does with a thread that it holds: `claimed` → `running` ⇄ `between-runs`. It may release the thread
  * in each of them.
  *
+ * - `taken`: the run of a dead worker was taken over, and is being read. Then the thread is `claimed`.
  * - `claimed`: its first run was claimed together with it, and has not started.
  * - `between-runs`: the next run is read from the store. If it is unknown whether the last transaction was
  *   committed, that may have released the thread, so the thread is claimed again first.
  */
 export type ThreadState =
+  | { readonly kind: 'taken'; readonly runId: string }
   | { readonly kind: 'claimed'; readonly run: ActiveRun }
   | ({ readonly kind: 'running' } & RunningRun)
   | { readonly kind: 'between-runs'; readonly lastRunId: string; readonly lastCommit: 'known' | 'unknown' };
@@ -57,6 +59,7 @@ export function lastRunOf(state: ThreadState): string | undefined {
   switch (state.kind) {
     case 'claimed':
       return undefined;
+    case 'taken':
     case 'running':
       return state.runId;
     case 'between-runs':

@@ -5,7 +5,7 @@ import { StoreUnavailable } from '../ports/store/store-error.ts';
 import { type ActiveThread, interruptRun } from './active-thread.ts';
 import { BackgroundTasks } from './background-tasks.ts';
 import { excuseTakeover } from './claim/excuse-takeover.ts';
-import { claimNextRun } from './claim/next-run.ts';
+import { claimNextRun, type NextRunOptions, type TakenRun } from './claim/next-run.ts';
 import { TranscriptCache } from './claim/transcript-cache.ts';
 import { findRunnableThreads } from './find-runnable-threads.ts';
 import { LeaseLost } from './lease/lease.ts';
@@ -128,7 +128,8 @@ export class Worker {
   async #claim(threadId: string, options: ClaimOptions): Promise<(() => Promise<void>) | undefined> {
     const { registry, owner, transcriptCache } = this.#host;
     try {
-      const claimant = { owner, transcriptCache, ...options };
+      const whileTaken: NextRunOptions['whileTaken'] = (taken, read) => this.#whileTaken(taken, read);
+      const claimant = { owner, transcriptCache, whileTaken, ...options };
       const claimed = await claimNextRun(this.#services, registry, threadId, claimant);
       if (claimed === undefined) return undefined;
       const thread: ActiveThread = { lease: claimed.lease, state: { kind: 'claimed', run: claimed.run } };
@@ -138,6 +139,17 @@ export class Worker {
       if (!(error instanceof StoreUnavailable))
         this.#services.logger.error(`Thread ${threadId} could not be claimed.`, error);
       return undefined;
+    }
+  }
+
+  /** Holds a thread whose run was taken over, so that its lease is renewed while the run is read. */
+  async #whileTaken<T>({ lease, runId }: TakenRun, read: () => Promise<T>): Promise<T> {
+    const thread: ActiveThread = { lease, state: { kind: 'taken', runId } };
+    this.#active.add(thread);
+    try {
+      return await read();
+    } finally {
+      this.#active.delete(thread);
     }
   }
 

@@ -33,7 +33,8 @@ test('an unknown commit is remembered between runs', () => {
 });
 
 test('the last run is the one that runs or has run, and none before the first', () => {
-  expect([claimed, running, between].map(lastRunOf)).toEqual([undefined, 'run', 'run']);
+  const taken: ThreadState = { kind: 'taken', runId: 'run' };
+  expect([claimed, taken, running, between].map(lastRunOf)).toEqual([undefined, 'run', 'run', 'run']);
 });
 
 test('after a journal that stalled the thread may be released, and the worker continues', () => {

@@ -4,7 +4,12 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { pushServiceEvent } from '../../src/domain/inbox/push-service-event.ts';
 import { toJson } from '../../src/ports/store/schema/json.ts';
+import type { Store } from '../../src/ports/store/store.ts';
+import { claimNextRun } from '../../src/runtime/claim/next-run.ts';
+import { TranscriptCache } from '../../src/runtime/claim/transcript-cache.ts';
 import { findRunnableThreads } from '../../src/runtime/find-runnable-threads.ts';
+import { Scheduler } from '../../src/runtime/scheduler.ts';
+import { Worker } from '../../src/runtime/worker.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { lobby } from '../support/lobby.ts';
 import { databases } from '../support/stores.ts';
@@ -57,6 +62,51 @@ describe.each(databases)('a worker on $kind', ({ create }) => {
     await world.idle();
     const runs = await world.store.db.selectFrom('runs').select('status').where('thread_id', '=', bot).execute();
     expect(runs).toEqual([{ status: 'cancelled' }]);
+    await world.stop();
+  });
+
+  test('[G56] a worker renews the lease of a run that it has taken over while it still reads what the run holds', async () => {
+    const world = await openWorld({
+      database,
+      models: { default: scriptedModel(() => 'Done.') },
+      limits: { leaseMs: 300 },
+    });
+    const { ada, bot, space } = await lobby(world, {}, { isIn: true });
+    await world.say(space, ada, 'Go');
+    const dead = { owner: 'dead', isUrgent: false, transcriptCache: new TranscriptCache() };
+    expect(await claimNextRun(world.services, world.registry, bot, dead)).toBeDefined();
+    const [reading, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { store } = world;
+    let isTaken = false;
+    // The transaction that follows the claim reads the run. The database is slow to begin it.
+    const slow: Store['transaction'] = async (work, options) => {
+      if (isTaken) {
+        isTaken = false;
+        reading.resolve();
+        await gate.promise;
+      }
+      const value = await store.transaction(work, options);
+      isTaken = options?.group?.kind === 'claim' && value !== undefined;
+      return value;
+    };
+    const services = { ...world.services, store: { ...store, transaction: slow } };
+    const worker = new Worker(services, world.registry, new Scheduler({ slots: 1 }));
+    await worker.start({ sweeps: [] });
+    await reading.promise;
+    const leaseUntil = async (): Promise<number> =>
+      (await store.db.selectFrom('threads').select('lease_until').where('id', '=', bot).executeTakeFirstOrThrow())
+        .lease_until;
+    const first = await leaseUntil();
+    await expect.poll(leaseUntil).toBeGreaterThan(first + 300);
+    gate.resolve();
+    await world.idle();
+    await worker.stop();
+    const runs = await store.db
+      .selectFrom('runs')
+      .select(['status', 'takeovers'])
+      .where('thread_id', '=', bot)
+      .execute();
+    expect(runs).toEqual([{ status: 'completed', takeovers: expect.stringContaining('"from":"dead"') }]);
     await world.stop();
   });
 

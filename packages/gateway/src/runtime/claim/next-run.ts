@@ -38,12 +38,17 @@ export interface ClaimedRun {
   readonly run: ActiveRun;
 }
 
-interface NextRunOptions {
+export interface NextRunOptions {
   readonly owner: string;
   readonly isUrgent: boolean;
   /** Goes ahead of threads that are claimed at the same time. */
   readonly isFirst?: boolean;
   readonly transcriptCache: TranscriptCache;
+  /**
+   * Wraps the reading of a run that was taken over. It is a second transaction, which may take longer than the lease, so the
+   * caller renews the lease meanwhile. By default nothing does.
+   */
+  readonly whileTaken?: <T>(taken: TakenRun, read: () => Promise<T>) => Promise<T>;
 }
 
 /**
@@ -54,7 +59,7 @@ export async function claimNextRun(
   services: Services,
   registry: Registry,
   threadId: string,
-  { owner, isUrgent, isFirst = false, transcriptCache }: NextRunOptions,
+  { owner, isUrgent, isFirst = false, transcriptCache, whileTaken = (_taken, read) => read() }: NextRunOptions,
 ): Promise<ClaimedRun | undefined> {
   const claimant = { owner, leaseMs: services.limits.leaseMs };
   const take = async (tx: Tx): Promise<ClaimedRun | TakenRun | undefined> => {
@@ -94,12 +99,12 @@ export async function claimNextRun(
     services.store.transaction(take, { isUrgent, group: { kind: 'claim', keys: [threadId], isFirst } }),
   );
   if (claimed === undefined || 'run' in claimed) return claimed;
-  const run = await continueTaken(services, registry, claimed, transcriptCache);
+  const run = await whileTaken(claimed, () => continueTaken(services, registry, claimed, transcriptCache));
   return run === undefined ? undefined : { lease: claimed.lease, run };
 }
 
 /** A thread whose open run was taken over. The contents of the run were not read yet. */
-interface TakenRun {
+export interface TakenRun {
   readonly lease: Lease;
   readonly runId: string;
 }
