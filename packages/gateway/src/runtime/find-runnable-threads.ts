@@ -10,6 +10,8 @@ export interface RunnableThread {
   readonly threadId: string;
   /** A person waits for it. */
   readonly isUrgent: boolean;
+  /** Its worker died or stopped with an open run. */
+  readonly isAbandoned: boolean;
 }
 
 /**
@@ -27,8 +29,11 @@ export async function findRunnableThreads(
     const waiting = waitedMs === undefined ? [] : await threadsWithEvents(tx.db, { now, before: now - waitedMs });
     const open = await threadsWithOpenRuns(tx.db, { now });
     const urgent = new Set(waiting.flatMap(({ id, priority }) => (priority === 0 ? [id] : [])));
+    const abandoned = new Set(open.map(({ id }) => id));
     const found = new Set([...waiting, ...open].map(({ id }) => id));
-    return [...found].map((threadId) => ({ threadId, isUrgent: urgent.has(threadId) }));
+    return [...found].map((threadId) => ({
+      ...{ threadId, isUrgent: urgent.has(threadId), isAbandoned: abandoned.has(threadId) },
+    }));
   });
 }
 

@@ -21,6 +21,8 @@ export interface ClaimOptions {
   readonly isUrgent: boolean;
   /** A person woke it and it had no run just now, so it goes ahead of threads that are claimed at the same time. */
   readonly isFirst: boolean;
+  /** A sweep found it with an open run that nobody works on. */
+  readonly isAbandoned: boolean;
 }
 
 export interface SchedulerOptions {
@@ -36,6 +38,7 @@ interface ScheduledThread {
   /** All wakes since its events were last read, as one: those events may be newer. `urgent`: a person waits for one. */
   wake: 'none' | 'woken' | 'urgent';
   hadRun: boolean;
+  isAbandoned: boolean;
   rank: Rank;
   /** Resolves the promise that the thread waits for in the queue. */
   go: () => void;
@@ -123,9 +126,11 @@ export class Scheduler {
   }
 
   /** Wakes a thread that a sweep found. One that is known here finds the same work by itself. */
-  enqueueFound(threadId: string, { isUrgent }: WakeOptions): void {
+  enqueueFound(threadId: string, { isUrgent, isAbandoned = false }: WakeOptions & Partial<ClaimOptions>): void {
     const known = this.#threads.get(threadId);
     if (known === undefined || (isUrgent && known.wake !== 'none')) this.enqueue(threadId, { isUrgent });
+    const thread = this.#threads.get(threadId);
+    if (thread !== undefined) thread.isAbandoned = isAbandoned;
   }
 
   /** Starts to give turns, also to threads that were woken before. */
@@ -157,7 +162,8 @@ export class Scheduler {
   #add(id: string, isUrgent: boolean): void {
     const { promise: done, resolve } = Promise.withResolvers<void>();
     const wake = isUrgent ? 'urgent' : 'woken';
-    const thread: ScheduledThread = { id, state: 'waiting', wake, hadRun: false, rank: OTHER, go: resolve, done };
+    const [hadRun, isAbandoned] = [false, false];
+    const thread: ScheduledThread = { id, state: 'waiting', wake, hadRun, isAbandoned, rank: OTHER, go: resolve, done };
     this.#threads.set(id, thread);
     this.#serve(thread).catch(warn).finally(resolve);
   }
@@ -174,9 +180,11 @@ export class Scheduler {
 
   async #serveOnce(thread: ScheduledThread): Promise<void> {
     try {
-      const work = await this.#turn(thread, 'waiting', (isUrgent) =>
-        this.#claim(thread.id, { isUrgent, isFirst: thread.rank === WOKEN_BY_PERSON }),
-      );
+      const work = await this.#turn(thread, 'waiting', (isUrgent) => {
+        const { id, rank, isAbandoned } = thread;
+        thread.isAbandoned = false;
+        return this.#claim(id, { isUrgent, isFirst: rank === WOKEN_BY_PERSON, isAbandoned });
+      });
       if (work !== undefined) {
         thread.hadRun = true;
         await work();

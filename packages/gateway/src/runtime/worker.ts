@@ -81,8 +81,8 @@ export class Worker {
     for (const sweep of sweeps) this.#sweeps.repeat(sweepMs, sweep);
     const wakeRunnable = this.#sweeps.repeat(sweepMs, async () => {
       const waitedMs = this.#lostAfterMs();
-      for (const { threadId, isUrgent } of await findRunnableThreads(store, { waitedMs }))
-        this.#scheduler.enqueueFound(threadId, { isUrgent });
+      for (const { threadId, ...found } of await findRunnableThreads(store, { waitedMs }))
+        this.#scheduler.enqueueFound(threadId, found);
     });
     this.#scheduler.start({
       startsAtOnce: store.claimsAtOnce,

@@ -40,6 +40,8 @@ describeIdleWorld('threads with work', ({ world }) => {
     };
     expect(await found(Date.now() + 60_000)).toEqual([]);
     expect(await found(Date.now() - 60_000)).toEqual([waits, runs].sort());
+    const abandoned = (await findRunnableThreads(world.store)).filter(({ isAbandoned }) => isAbandoned);
+    expect(abandoned).toEqual([{ threadId: runs, isUrgent: false, isAbandoned: true }]);
   });
 });
 

@@ -43,6 +43,11 @@ export interface NextRunOptions {
   readonly isUrgent: boolean;
   /** Goes ahead of threads that are claimed at the same time. */
   readonly isFirst?: boolean;
+  /**
+   * True if the thread probably has an open run. Then its transcript is not read with the claim, but with the run: several gateways may try
+   * to claim a thread whose worker has died, and a transcript may be long.
+   */
+  readonly isAbandoned?: boolean;
   readonly transcriptCache: TranscriptCache;
   /**
    * Wraps the reading of a run that was taken over. It is a second transaction, which may take longer than the lease, so the
@@ -59,14 +64,24 @@ export async function claimNextRun(
   services: Services,
   registry: Registry,
   threadId: string,
-  { owner, isUrgent, isFirst = false, transcriptCache, whileTaken = (_taken, read) => read() }: NextRunOptions,
+  {
+    owner,
+    isUrgent,
+    isFirst = false,
+    isAbandoned = false,
+    transcriptCache,
+    whileTaken = (_taken, read) => read(),
+  }: NextRunOptions,
 ): Promise<ClaimedRun | undefined> {
   const claimant = { owner, leaseMs: services.limits.leaseMs };
   const take = async (tx: Tx): Promise<ClaimedRun | TakenRun | undefined> => {
     const cached = transcriptCache.peek(threadId);
     // A woken thread usually has work, so what a run needs is loaded in the same round trip that reads the work.
     const claimed = await claimThread(tx, threadId, claimant, (thread) =>
-      pipeline(readThread(thread), loadThread(thread, transcriptCache.known(cached))),
+      pipeline(
+        readThread(thread),
+        isAbandoned ? Promise.resolve(undefined) : loadThread(thread, transcriptCache.known(cached)),
+      ),
     );
     if (claimed === undefined) return undefined;
     const {
@@ -86,7 +101,7 @@ export async function claimNextRun(
     let isIdle = true;
     const useLoaded = async (): Promise<LoadedThread> => {
       isIdle = false;
-      return isCurrent ? loaded : await loadThread(held, undefined);
+      return isCurrent && loaded !== undefined ? loaded : await loadThread(held, undefined);
     };
     const run = await findRun(services, held, registry, { found, loadThread: useLoaded });
     if (run !== undefined) return { lease, run };

@@ -1,0 +1,73 @@
+import { StatementSync } from 'node:sqlite';
+import { scriptedModel } from '@lastcall/core/testing';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { claimNextRun } from '../../src/runtime/claim/next-run.ts';
+import { TranscriptCache } from '../../src/runtime/claim/transcript-cache.ts';
+import { Scheduler } from '../../src/runtime/scheduler.ts';
+import { Worker } from '../../src/runtime/worker.ts';
+import { describeIdleWorld } from '../support/describe-worlds.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { lobby } from '../support/lobby.ts';
+import { onSqlite } from '../support/stores.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+/** Counts how often rows of transcripts are read. */
+function countReads(): () => number {
+  const all = vi.spyOn(StatementSync.prototype, 'all');
+  onTestFinished(() => all.mockRestore());
+  const isRead = ({ sourceSQL }: StatementSync): boolean =>
+    /^select "seq", "kind", "payload" from "transcript_entries"/.test(sourceSQL);
+  return () => (all.mock.contexts as unknown as readonly StatementSync[]).filter(isRead).length;
+}
+
+const claim = (world: World, threadId: string, { owner = 'dead', isAbandoned = false } = {}) =>
+  claimNextRun(world.services, world.registry, threadId, {
+    owner,
+    isUrgent: false,
+    isAbandoned,
+    transcriptCache: new TranscriptCache(),
+  });
+
+const lapse = (world: World, threadId: string) =>
+  world.in((tx) => tx.db.updateTable('threads').set({ lease_until: 0 }).where('id', '=', threadId).execute());
+
+describeIdleWorld({ title: 'the claim of a thread with an abandoned run', on: [onSqlite] }, ({ world }) => {
+  test('[G56] reads the transcript once, with the run, and not at all if another worker was faster', async () => {
+    const { ada, bot, space } = await lobby(world, {}, { isIn: true });
+    await world.say(space, ada, 'Go');
+    await claim(world, bot);
+    const reads = countReads();
+    expect(await claim(world, bot, { owner: 'late', isAbandoned: true })).toBeUndefined();
+    expect(reads()).toBe(0);
+    await lapse(world, bot);
+    const taken = await claim(world, bot, { owner: 'next', isAbandoned: true });
+    expect(taken?.run).toMatchObject({ isTakenOver: true });
+    expect(reads()).toBe(1);
+  });
+
+  test('takes new work as well, if the run has ended meanwhile', async () => {
+    const { ada, bot, space } = await lobby(world, {}, { isIn: true });
+    await world.say(space, ada, 'Go');
+    const taken = await claim(world, bot, { isAbandoned: true });
+    expect(taken?.run).toMatchObject({ isTakenOver: false, number: 1 });
+  });
+});
+
+describe.each([onSqlite])('a sweep on $kind', ({ create }) => {
+  const database = forAllTests(create);
+
+  test('[G56] tells the claim of a thread whose worker died that its run is abandoned', async () => {
+    const world = await openWorld({ database, models: { default: scriptedModel(() => 'Done.') } });
+    const { ada, bot, space } = await lobby(world, {}, { isIn: true });
+    await world.say(space, ada, 'Go');
+    await claim(world, bot);
+    await lapse(world, bot);
+    const reads = countReads();
+    const worker = new Worker(world.services, world.registry, new Scheduler({ slots: 1 }));
+    await worker.start({ sweeps: [] });
+    await expect.poll(() => world.told.map(({ type }) => type)).toContain('run.end');
+    await worker.stop();
+    expect(reads()).toBe(1);
+    await world.stop();
+  });
+});
