@@ -10,7 +10,7 @@ export interface RunnableThread {
   readonly threadId: string;
   /** A person waits for it. */
   readonly isUrgent: boolean;
-  /** Its worker died or stopped with an open run. */
+  /** It has an open run and no holder. */
   readonly isAbandoned: boolean;
 }
 
@@ -31,9 +31,7 @@ export async function findRunnableThreads(
     const urgent = new Set(waiting.flatMap(({ id, priority }) => (priority === 0 ? [id] : [])));
     const abandoned = new Set(open.map(({ id }) => id));
     const found = new Set([...waiting, ...open].map(({ id }) => id));
-    return [...found].map((threadId) => ({
-      ...{ threadId, isUrgent: urgent.has(threadId), isAbandoned: abandoned.has(threadId) },
-    }));
+    return [...found].map((id) => ({ threadId: id, isUrgent: urgent.has(id), isAbandoned: abandoned.has(id) }));
   });
 }
 

@@ -21,8 +21,12 @@ export interface ClaimOptions {
   readonly isUrgent: boolean;
   /** A person woke it and it had no run just now, so it goes ahead of threads that are claimed at the same time. */
   readonly isFirst: boolean;
-  /** A sweep found it with an open run that nobody works on. */
+  /** A sweep found it with an open run and without a holder. */
   readonly isAbandoned: boolean;
+}
+
+interface FoundOptions extends WakeOptions {
+  readonly isAbandoned?: boolean;
 }
 
 export interface SchedulerOptions {
@@ -126,11 +130,11 @@ export class Scheduler {
   }
 
   /** Wakes a thread that a sweep found. One that is known here finds the same work by itself. */
-  enqueueFound(threadId: string, { isUrgent, isAbandoned = false }: WakeOptions & Partial<ClaimOptions>): void {
+  enqueueFound(threadId: string, { isUrgent, isAbandoned = false }: FoundOptions): void {
     const known = this.#threads.get(threadId);
     if (known === undefined || (isUrgent && known.wake !== 'none')) this.enqueue(threadId, { isUrgent });
     const thread = this.#threads.get(threadId);
-    if (thread !== undefined) thread.isAbandoned = isAbandoned;
+    if (thread?.state === 'waiting') thread.isAbandoned = isAbandoned;
   }
 
   /** Starts to give turns, also to threads that were woken before. */

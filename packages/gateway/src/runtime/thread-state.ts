@@ -54,11 +54,11 @@ export function nextThread(state: ThreadState, event: ThreadEvent): ThreadState 
   }
 }
 
-/** The run that was last worked on. */
-export function lastRunOf(state: ThreadState): string | undefined {
+/** The run that is worked on or was last worked on. */
+export function lastRunOf(state: ThreadState): string {
   switch (state.kind) {
     case 'claimed':
-      return undefined;
+      return state.run.runId;
     case 'taken':
     case 'running':
       return state.runId;

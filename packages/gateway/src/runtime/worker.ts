@@ -5,12 +5,14 @@ import { StoreUnavailable } from '../ports/store/store-error.ts';
 import { type ActiveThread, interruptRun } from './active-thread.ts';
 import { BackgroundTasks } from './background-tasks.ts';
 import { excuseTakeover } from './claim/excuse-takeover.ts';
+import { giveUpThread } from './claim/give-up-thread.ts';
 import { claimNextRun, type NextRunOptions, type TakenRun } from './claim/next-run.ts';
 import { TranscriptCache } from './claim/transcript-cache.ts';
 import { findRunnableThreads } from './find-runnable-threads.ts';
 import { LeaseLost } from './lease/lease.ts';
 import { RunInterrupted } from './loops/run-interrupted.ts';
 import { renewThreads } from './renew-threads.ts';
+import type { ActiveRun } from './run/active-run.ts';
 import { runThread, type ThreadHost } from './run-thread.ts';
 import type { ClaimOptions, Scheduler } from './scheduler.ts';
 import { lastRunOf, type WorkerPhase } from './thread-state.ts';
@@ -143,7 +145,14 @@ export class Worker {
   }
 
   /** Holds a thread whose run was taken over, so that its lease is renewed while the run is read. */
-  async #whileTaken<T>({ lease, runId }: TakenRun, read: () => Promise<T>): Promise<T> {
+  async #whileTaken(
+    { lease, runId }: TakenRun,
+    read: () => Promise<ActiveRun | undefined>,
+  ): Promise<ActiveRun | undefined> {
+    if (this.#phase !== 'running') {
+      await giveUpThread(this.#services, lease);
+      return undefined;
+    }
     const thread: ActiveThread = { lease, state: { kind: 'taken', runId } };
     this.#active.add(thread);
     try {
@@ -170,8 +179,7 @@ export class Worker {
 
   /** If the store is unavailable, the takeover counts. That only costs one of the run's attempts. */
   async #excuse({ state }: ActiveThread): Promise<void> {
-    const runId = lastRunOf(state);
-    if (runId !== undefined) await excuseTakeover(this.#services.store, runId).catch(() => {});
+    await excuseTakeover(this.#services.store, lastRunOf(state)).catch(() => {});
   }
 
   async #renewThreads(): Promise<void> {

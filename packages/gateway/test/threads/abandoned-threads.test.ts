@@ -35,13 +35,15 @@ describeIdleWorld({ title: 'the claim of a thread with an abandoned run', on: [o
   test('[G56] reads the transcript once, with the run, and not at all if another worker was faster', async () => {
     const { ada, bot, space } = await lobby(world, {}, { isIn: true });
     await world.say(space, ada, 'Go');
-    await claim(world, bot);
+    const lost = await claim(world, bot);
     const reads = countReads();
     expect(await claim(world, bot, { owner: 'late', isAbandoned: true })).toBeUndefined();
     expect(reads()).toBe(0);
     await lapse(world, bot);
     const taken = await claim(world, bot, { owner: 'next', isAbandoned: true });
     expect(taken?.run).toMatchObject({ isTakenOver: true });
+    expect(taken?.run.transcript.entries).toEqual(lost?.run.transcript.entries);
+    expect(taken?.run.transcript.entries).not.toEqual([]);
     expect(reads()).toBe(1);
   });
 

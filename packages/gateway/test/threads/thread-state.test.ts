@@ -7,7 +7,7 @@ import type { ActiveRun } from '../../src/runtime/run/active-run.ts';
 import { decideAfterError, lastRunOf, nextThread, type ThreadState } from '../../src/runtime/thread-state.ts';
 
 const run = { runId: 'run', cancel: () => {}, interrupt: () => {} };
-const claimed: ThreadState = { kind: 'claimed', run: {} as ActiveRun };
+const claimed: ThreadState = { kind: 'claimed', run: { runId: 'run' } as ActiveRun };
 const running: ThreadState = { kind: 'running', ...run };
 const between: ThreadState = { kind: 'between-runs', lastRunId: 'run', lastCommit: 'known' };
 const unknown: ThreadState = { ...between, lastCommit: 'unknown' };
@@ -32,9 +32,9 @@ test('an unknown commit is remembered between runs', () => {
   expect(nextThread(claimed, { type: 'commit-unknown' })).toBe(claimed);
 });
 
-test('the last run is the one that runs or has run, and none before the first', () => {
+test('the last run is the one that was claimed, runs or has run', () => {
   const taken: ThreadState = { kind: 'taken', runId: 'run' };
-  expect([claimed, taken, running, between].map(lastRunOf)).toEqual([undefined, 'run', 'run', 'run']);
+  expect([taken, claimed, running, between].map(lastRunOf)).toEqual(['run', 'run', 'run', 'run']);
 });
 
 test('after a journal that stalled the thread may be released, and the worker continues', () => {

@@ -65,49 +65,78 @@ describe.each(databases)('a worker on $kind', ({ create }) => {
     await world.stop();
   });
 
-  test('[G56] a worker renews the lease of a run that it has taken over while it still reads what the run holds', async () => {
-    const world = await openWorld({
-      database,
-      models: { default: scriptedModel(() => 'Done.') },
-      limits: { leaseMs: 300 },
+  describe('a run that a worker takes over', () => {
+    /** A worker that has claimed the thread of a dead one. The transaction that reads its run begins when `gate` opens. */
+    async function takingOver() {
+      const models = { default: scriptedModel(() => 'Done.') };
+      const world = await openWorld({ database, models, limits: { leaseMs: 300 } });
+      const { ada, bot, space } = await lobby(world, {}, { isIn: true });
+      await world.say(space, ada, 'Go');
+      const dead = { owner: 'dead', isUrgent: false, transcriptCache: new TranscriptCache() };
+      expect(await claimNextRun(world.services, world.registry, bot, dead)).toBeDefined();
+      const [claiming, claimed, reading, gate] = Array.from({ length: 4 }, () => Promise.withResolvers<void>());
+      const { store } = world;
+      let isTaken = false;
+      const slow: Store['transaction'] = async (work, options) => {
+        if (isTaken) {
+          isTaken = false;
+          reading?.resolve();
+          await gate?.promise;
+        }
+        const value = await store.transaction(work, options);
+        isTaken = options?.group?.kind === 'claim' && value !== undefined;
+        if (isTaken) {
+          claiming?.resolve();
+          await claimed?.promise;
+        }
+        return value;
+      };
+      const services = { ...world.services, store: { ...store, transaction: slow } };
+      const worker = new Worker(services, world.registry, new Scheduler({ slots: 1 }));
+      await worker.start({ sweeps: [] });
+      const thread = async () =>
+        await store.db
+          .selectFrom('threads')
+          .select(['lease_owner', 'lease_until'])
+          .where('id', '=', bot)
+          .executeTakeFirstOrThrow();
+      const run = async () =>
+        await store.db
+          .selectFrom('runs')
+          .select(['status', 'attempts', 'takeovers'])
+          .where('thread_id', '=', bot)
+          .executeTakeFirstOrThrow();
+      await claiming?.promise;
+      return { world, worker, claimed, reading, gate, thread, run };
+    }
+
+    test('[G56] keeps its lease while the worker reads it', async () => {
+      const { world, worker, claimed, reading, gate, thread, run } = await takingOver();
+      claimed?.resolve();
+      await reading?.promise;
+      const { lease_until: first } = await thread();
+      await expect.poll(async () => (await thread()).lease_until).toBeGreaterThan(first + 300);
+      expect(worker.busy).toBe(1);
+      gate?.resolve();
+      await expect
+        .poll(run)
+        .toMatchObject({ status: 'completed', takeovers: expect.stringContaining('"from":"dead"') });
+      await expect.poll(() => worker.busy).toBe(0);
+      await worker.stop();
+      await world.stop();
     });
-    const { ada, bot, space } = await lobby(world, {}, { isIn: true });
-    await world.say(space, ada, 'Go');
-    const dead = { owner: 'dead', isUrgent: false, transcriptCache: new TranscriptCache() };
-    expect(await claimNextRun(world.services, world.registry, bot, dead)).toBeDefined();
-    const [reading, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const { store } = world;
-    let isTaken = false;
-    // The transaction that follows the claim reads the run. The database is slow to begin it.
-    const slow: Store['transaction'] = async (work, options) => {
-      if (isTaken) {
-        isTaken = false;
-        reading.resolve();
-        await gate.promise;
-      }
-      const value = await store.transaction(work, options);
-      isTaken = options?.group?.kind === 'claim' && value !== undefined;
-      return value;
-    };
-    const services = { ...world.services, store: { ...store, transaction: slow } };
-    const worker = new Worker(services, world.registry, new Scheduler({ slots: 1 }));
-    await worker.start({ sweeps: [] });
-    await reading.promise;
-    const leaseUntil = async (): Promise<number> =>
-      (await store.db.selectFrom('threads').select('lease_until').where('id', '=', bot).executeTakeFirstOrThrow())
-        .lease_until;
-    const first = await leaseUntil();
-    await expect.poll(leaseUntil).toBeGreaterThan(first + 300);
-    gate.resolve();
-    await world.idle();
-    await worker.stop();
-    const runs = await store.db
-      .selectFrom('runs')
-      .select(['status', 'takeovers'])
-      .where('thread_id', '=', bot)
-      .execute();
-    expect(runs).toEqual([{ status: 'completed', takeovers: expect.stringContaining('"from":"dead"') }]);
-    await world.stop();
+
+    test('[G42] is left to others if the worker is told to stop before it reads it', async () => {
+      const { world, worker, claimed, gate, thread, run } = await takingOver();
+      gate?.resolve();
+      const stopping = worker.stop();
+      claimed?.resolve();
+      await stopping;
+      expect(await thread()).toMatchObject({ lease_owner: null });
+      // The takeover that follows does not count.
+      expect(await run()).toMatchObject({ status: 'running', attempts: 0 });
+      await world.stop();
+    });
   });
 
   test('an agent that was asleep gets its run before the backlog of a busy one', async () => {

@@ -8,6 +8,7 @@ import { closeFailedRun } from '../journal/fail-run.ts';
 import {
   type Claimant,
   claimThread,
+  extendLease,
   fenced,
   type HeldThread,
   type Lease,
@@ -50,10 +51,10 @@ export interface NextRunOptions {
   readonly isAbandoned?: boolean;
   readonly transcriptCache: TranscriptCache;
   /**
-   * Wraps the reading of a run that was taken over. It is a second transaction, which may take longer than the lease, so the
-   * caller renews the lease meanwhile. By default nothing does.
+   * Calls `read`, which reads a run that was taken over in a second transaction. That may take longer than the lease, so the caller
+   * renews the lease meanwhile. By default nothing does.
    */
-  readonly whileTaken?: <T>(taken: TakenRun, read: () => Promise<T>) => Promise<T>;
+  readonly whileTaken?: (taken: TakenRun, read: () => Promise<ActiveRun | undefined>) => Promise<ActiveRun | undefined>;
 }
 
 /**
@@ -93,15 +94,16 @@ export async function claimNextRun(
       tx.afterCommit(() => transcriptCache.forget(threadId));
       // If the confirmation of its last claim was lost, this worker finds its own run here.
       const isLost = found.open.owner !== owner;
-      return (await takeOverRun(services, held, registry, { ...found, isLost }))
-        ? { lease, runId: found.open.id }
-        : undefined;
+      if (!(await takeOverRun(services, held, registry, { ...found, isLost }))) return undefined;
+      extendLease(held, claimant.leaseMs);
+      return { lease, runId: found.open.id };
     }
     const isCurrent = cached === undefined || cached === transcriptCache.get(lease, { isNewClaim: true });
     let isIdle = true;
     const useLoaded = async (): Promise<LoadedThread> => {
       isIdle = false;
-      return isCurrent && loaded !== undefined ? loaded : await loadThread(held, undefined);
+      if (!isCurrent) return await loadThread(held, undefined);
+      return loaded ?? (await loadThread(held, transcriptCache.known(cached)));
     };
     const run = await findRun(services, held, registry, { found, loadThread: useLoaded });
     if (run !== undefined) return { lease, run };

@@ -81,9 +81,9 @@ async function tryClaim<T>(
   if (claimed === undefined) return undefined;
   const lease = { threadId, epoch: claimed.epoch };
   // After a long wait for the row the lease begins now. Otherwise it might be over before it is renewed for the first time.
-  const heldAt = tx.now();
-  if (heldAt - now > leaseMs / 3) tx.send(extend, { ...lease, until: heldAt + leaseMs });
-  return { held: heldBy(tx, lease), found };
+  const held = heldBy(tx, lease);
+  if (tx.now() - now > leaseMs / 3) extendLease(held, leaseMs);
+  return { held, found };
 }
 
 /**
@@ -133,6 +133,11 @@ const claim = statement(
       .returning('epoch'),
   { types: { threadId: 'text', owner: 'text', now: 'bigint', until: 'bigint' }, key: 'threadId' },
 );
+
+/** Lets the lease begin now: what came after the claim in its transaction may have taken long. */
+export function extendLease({ tx, lease }: HeldThread, leaseMs: number): void {
+  tx.send(extend, { ...lease, until: tx.now() + leaseMs });
+}
 
 const extend = statement(
   (db, { threadId, epoch, until }: Params<Lease & { until: number }>) =>
