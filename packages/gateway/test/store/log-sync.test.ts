@@ -3,13 +3,14 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import { startTestGateway } from '@lastcall/gateway/testing';
 import { Kysely, sql } from 'kysely';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { kyselyOn, runOn } from '../../src/ports/store/kysely-on.ts';
 import { runTransaction, type TransactionSource } from '../../src/ports/store/run-transaction.ts';
 import type { Tables } from '../../src/ports/store/schema/tables.ts';
-import { LogSync } from '../../src/ports/store/sqlite/log-sync.ts';
+import { LogSync, openLog } from '../../src/ports/store/sqlite/log-sync.ts';
 import { SqliteDriver, sqliteDialect } from '../../src/ports/store/sqlite/sqlite-driver.ts';
 import { openSqliteStore } from '../../src/ports/store/sqlite/sqlite-store.ts';
 import { SqliteTransactions } from '../../src/ports/store/sqlite/sqlite-transactions.ts';
@@ -287,6 +288,17 @@ test('a store syncs its log after each commit with FULL, which is the default, a
   expect(await syncsOf()).toEqual([true, true, true]);
   expect(await syncsOf('FULL')).toEqual([true, true, true]);
   expect(await syncsOf('NORMAL')).toEqual([]);
+});
+
+test('where SQLite cannot have a log, it syncs commits itself', async () => {
+  // This way of locking has no shared memory, like some network drives, and a log needs it.
+  const file = pathToFileURL(join(scratch(), 'lastcall.db'));
+  file.search = '?vfs=unix-dotfile';
+  const database = new DatabaseSync(file);
+  onTestFinished(() => database.close());
+  database.exec('pragma journal_mode = wal; pragma synchronous = normal');
+  expect(await openLog(database, `${file.pathname}-wal`)).toBeUndefined();
+  expect(database.prepare('pragma synchronous').get()).toEqual({ synchronous: 2 });
 });
 
 test('a store that was closed refuses reads and transactions, and the process goes on', async () => {

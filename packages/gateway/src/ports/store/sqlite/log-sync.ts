@@ -1,3 +1,4 @@
+import { type FileHandle, open } from 'node:fs/promises';
 import type { DatabaseSync } from 'node:sqlite';
 import { StoreUnavailable } from '../store-error.ts';
 
@@ -122,3 +123,14 @@ export class LogSync {
 }
 
 const inDoubt = (cause: unknown): StoreUnavailable => new StoreUnavailable(cause, { inDoubt: true });
+
+/**
+ * Opens the log's file, to sync it. Where SQLite cannot have a log, such as on some network drives, returns undefined, and SQLite syncs
+ * commits itself.
+ */
+export async function openLog(database: DatabaseSync, path: string): Promise<FileHandle | undefined> {
+  const { journal_mode: mode } = database.prepare('pragma journal_mode').get() ?? {};
+  if (mode === 'wal') return await open(path, 'r+');
+  database.exec('pragma synchronous = full');
+  return undefined;
+}

@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import type { Tables } from '../schema/tables.ts';
 import type { Store } from '../store.ts';
 import { StoreRefused } from '../store-error.ts';
 import { DEFAULT_PARTS, type StoreParts } from '../store-parts.ts';
-import { LogSync } from './log-sync.ts';
+import { LogSync, openLog } from './log-sync.ts';
 import { makePrivateDatabase, makePrivateFolder } from './private-folder.ts';
 import { SqliteDriver, sqliteDialect } from './sqlite-driver.ts';
 import { assertDatabase, assertOwnDatabase } from './sqlite-file.ts';
@@ -93,8 +93,8 @@ async function openStore({ database, lock, sliceMs, onLost, parts, syncedLog }: 
   let logFile: FileHandle | undefined;
   try {
     await migrate(db, 'sqlite');
-    // SQLite has created it, because it creates it before it reads.
-    logFile = syncedLog === undefined ? undefined : await open(syncedLog, 'r+');
+    // SQLite has created the log, because it creates it before it reads.
+    logFile = syncedLog === undefined ? undefined : await openLog(database, syncedLog);
   } catch (error) {
     await db.destroy();
     throw error;
