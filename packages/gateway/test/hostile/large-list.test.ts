@@ -37,16 +37,21 @@ async function measureRun(name: string): Promise<number> {
 // What is loaded and compiled for the first server is not what is measured.
 beforeAll(() => measureRun('first'));
 
-test('[X24] a list of 1,000 tools is connected, checked, stored, offered and called without holding the process for 50 ms', async () => {
-  let longestTurnMs = await measureRun('large');
-  // The garbage collector and the compiler may come in any turn, but not in each.
+/** The garbage collector and the compiler may come in any turn, but not in each. */
+async function leastOf(measure: (name: string) => Promise<number>, name: string): Promise<number> {
+  let longestTurnMs = await measure(name);
   for (let tries = 2; tries <= MOST_TRIES && longestTurnMs >= LONGEST_TURN_MS; tries++)
-    longestTurnMs = Math.min(longestTurnMs, await measureRun(`large-${tries}`));
-  expect(longestTurnMs).toBeLessThan(LONGEST_TURN_MS);
+    longestTurnMs = Math.min(longestTurnMs, await measure(`${name}-${tries}`));
+  return longestTurnMs;
+}
+
+test('[X24] a list of 1,000 tools is connected, checked, stored, offered and called without holding the process for 50 ms', async () => {
+  expect(await leastOf(measureRun, 'large')).toBeLessThan(LONGEST_TURN_MS);
 });
 
-test('[X24] a server that announces other tools all the time is read at most once in 10 s, and does not hold the process for 50 ms', async () => {
-  const { server, noted } = await listServer('restless', ['1000', 'changing']);
+async function measureChanges(name: string): Promise<number> {
+  await using folders = new AsyncDisposableStack();
+  const { server, noted } = await listServer(name, ['1000', 'changing'], (remove) => folders.defer(remove));
   await using agent = await startMcpAgent([server]);
   const startedAt = performance.now();
   await agent.run();
@@ -59,5 +64,9 @@ test('[X24] a server that announces other tools all the time is read at most onc
   const pauses = (performance.now() - startedAt) / 10_000;
   // The first list, the first change, and one more after each pause.
   expect(await noted('list')).toBeLessThanOrEqual(2 + pauses);
-  expect(longestTurnMs).toBeLessThan(LONGEST_TURN_MS);
+  return longestTurnMs;
+}
+
+test('[X24] a server that announces other tools all the time is read at most once in 10 s, and does not hold the process for 50 ms', async () => {
+  expect(await leastOf(measureChanges, 'restless')).toBeLessThan(LONGEST_TURN_MS);
 });
