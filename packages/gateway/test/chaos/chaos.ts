@@ -46,6 +46,7 @@ export async function runChaos({
   const random = new Random(seed);
   await using site = await openSite({
     ...chaosModel(new Random(seed + 1)),
+    keepsRequests: false,
     leaseMs,
     databaseUrl: database.kind === 'postgres' ? database.url : undefined,
     directUrl: database.kind === 'postgres' ? database.directUrl : undefined,

@@ -27,6 +27,7 @@ export async function runChorus({
   await using site = await openSite({
     decide: (asked) => ({ ...speak(asked), paceMs: random.between(0, 4) }),
     config: CHORUS,
+    keepsRequests: false,
     leaseMs,
     databaseUrl: database.kind === 'postgres' ? database.url : undefined,
     directUrl: database.kind === 'postgres' ? database.directUrl : undefined,

@@ -9,10 +9,10 @@ import type { Tables } from '../../src/ports/store/schema/tables.ts';
 type Db = Kysely<Tables>;
 
 /** What is wrong with rows that nobody works on any more: each event processed once, each call settled once, nothing left open. */
-export async function problemsOfStore(db: Db): Promise<string[]> {
+export async function problemsOfStore(db: Db, among: Gateways = NONE_DIED): Promise<string[]> {
   return [
     ...(await problemsOfInbox(db)),
-    ...(await problemsOfRuns(db)),
+    ...(await problemsOfRuns(db, among)),
     ...(await problemsOfCalls(db)),
     ...(await problemsOfMessages(db)),
     ...(await problemsOfMinds(db)),
@@ -40,7 +40,18 @@ export async function problemsOfInbox(db: Db): Promise<string[]> {
   });
 }
 
-export async function problemsOfRuns(db: Db): Promise<string[]> {
+interface Gateways {
+  /** True if the holder of a thread was killed. */
+  readonly isDead: (owner: string) => boolean;
+}
+
+const NONE_DIED: Gateways = { isDead: () => false };
+
+/**
+ * A run that failed, or after which the transcript is compacted, is stored as ended first, and its thread is released afterwards. If the
+ * process is killed in between, the lease runs out, and the next request claims the thread.
+ */
+export async function problemsOfRuns(db: Db, { isDead }: Gateways = NONE_DIED): Promise<string[]> {
   const runs = await db.selectFrom('runs').selectAll().execute();
   const threads = await db.selectFrom('threads').selectAll().where('lease_owner', 'is not', null).execute();
   return [
@@ -48,15 +59,11 @@ export async function problemsOfRuns(db: Db): Promise<string[]> {
       .filter(({ status, ended_at, active_in }) => status === 'running' || ended_at === null || active_in !== null)
       .map(({ id, status, active_in }) => `Run ${id} is ${status}, and active in ${active_in}.`),
     ...threads
-      .filter(({ id }) => !hasFailedLast(runs, id))
+      .filter(({ id, lease_owner }) => !hasFailedLast(runs, id) && !isDead(lease_owner ?? ''))
       .map(({ id, lease_owner }) => `Thread ${id} is held by ${lease_owner}.`),
   ];
 }
 
-/**
- * A failed run is stored as failed first, and its thread is released afterwards. If the process dies in between, the lease runs out, and
- * the next request claims the thread.
- */
 function hasFailedLast(
   runs: readonly { thread_id: string; number: number; status: string }[],
   threadId: string,

@@ -86,6 +86,10 @@ export class GatewayProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
+  get isKilled(): boolean {
+    return this.#child.signalCode === 'SIGKILL';
+  }
+
   /** All that it printed on standard output and standard error. */
   readonly printed: { out: string; err: string } = { out: '', err: '' };
 

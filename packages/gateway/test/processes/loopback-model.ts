@@ -25,6 +25,8 @@ interface ToolReport {
 
 export interface ModelOptions {
   decide(request: ModelRequest): ModelReply | Promise<ModelReply>;
+  /** False: `requests` stays empty, so that hours of requests with long histories do not fill the memory. Default true. */
+  readonly keepsRequests?: boolean;
   /** The tool goes on once it resolves. */
   onTool?(report: ToolReport): void | Promise<void>;
 }
@@ -41,7 +43,11 @@ export interface LoopbackModel extends AsyncDisposable {
   openOf(gateway: string): number;
 }
 
-export async function startLoopbackModel({ decide, onTool }: ModelOptions): Promise<LoopbackModel> {
+export async function startLoopbackModel({
+  decide,
+  keepsRequests = true,
+  onTool,
+}: ModelOptions): Promise<LoopbackModel> {
   const requests: ModelRequest[] = [];
   const problems: string[] = [];
   const overlaps: string[] = [];
@@ -49,7 +55,7 @@ export async function startLoopbackModel({ decide, onTool }: ModelOptions): Prom
 
   async function answerModel(gateway: string, body: ChatBody, response: ServerResponse): Promise<void> {
     const request = readRequest(gateway, body);
-    requests.push(request);
+    if (keepsRequests) requests.push(request);
     if (request.problem !== undefined) problems.push(`${request.agent}: ${request.problem}`);
     if ([...open.values()].some(({ agent }) => agent === request.agent)) overlaps.push(request.agent);
     open.set(response, { gateway, agent: request.agent });
@@ -68,7 +74,7 @@ export async function startLoopbackModel({ decide, onTool }: ModelOptions): Prom
     response.end('{}');
   }
 
-  // Whoever hangs up in the middle was killed: that is what we are here for.
+  // A gateway that closes the connection in the middle was killed. The tests do that on purpose.
   const server = createServer((request, response) => void answer(request, response).catch(() => response.destroy()));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
