@@ -1,4 +1,4 @@
-/** A figure, and the limit that it is held against. Without a unit it is a ratio of two figures of one run. */
+/** A figure, and the limit that it is compared with. Without a unit it is a ratio of two figures of one run. */
 export interface Held {
   readonly what: string;
   readonly figure: number;

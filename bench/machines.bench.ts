@@ -26,7 +26,7 @@ const rest = tool({
   execute: () => 'rested',
 });
 
-/** Acts in every step; or waits, and costs nothing until somebody answers. */
+/** Acts in every step, or waits for an answer and costs nothing meanwhile. */
 const worker = node({
   worker: true,
   instructions: 'Work.',
@@ -52,7 +52,7 @@ const lead = node({
 });
 const company = charter({ nodes: { lead, worker } });
 
-/** A tree in which so many workers act in every step and the others wait. */
+/** A tree with `active` workers that act in every step, and `waiting` workers that wait. */
 async function grow(active: number, waiting: number): Promise<Machine> {
   const machine = createMachine(company, { root: 'lead' });
   const leads = scriptedModel([{ toolName: 'transition_hire', input: { active, waiting } }]);
@@ -84,7 +84,7 @@ const ROUNDS = 15;
 
 const LONG = 5_000;
 
-/** A machine of one leaf that has made so many steps of one conversation, stored. */
+/** A stored machine with one leaf that has made this many steps in one conversation. */
 async function conversed(steps: number): Promise<MachineJson> {
   const machine = createMachine(charter({ nodes: { solo } }), { root: 'solo' });
   for await (const _step of runMachine(machine, { input: 'Go.', maxSteps: steps, model: freshModel }));
@@ -92,13 +92,13 @@ async function conversed(steps: number): Promise<MachineJson> {
 }
 
 const solo = node({ instructions: 'Act.', tools: { act } });
-// A scripted model keeps what it was asked, and a long conversation is asked for thousands of times.
+// A scripted model keeps its requests, and a long conversation is sent thousands of times.
 const freshModel = () => scriptedModel(() => ({ toolName: 'act' }));
 
 interface RestoredSteps {
-  /** The first step after the restore: it also makes the messages for the model of the whole conversation, once. */
+  /** The first step after the restore: it also builds the messages for the model from the whole conversation. */
   readonly first: number;
-  /** Each of the next ones, without the copy of the messages for the model. */
+  /** Each later step, without the copy of the messages for the model. */
   readonly next: number;
 }
 
@@ -116,13 +116,13 @@ async function stepsAfter(json: MachineJson): Promise<RestoredSteps> {
   return { first: firstAt - startedAt, next: (steppedAt - firstAt - copying) / STEPS };
 }
 
-/** Processor time, because other work on the same machine would count twice for a step that takes longer. */
+/** Processor time, because other work on the same machine delays a long step more than a short one. */
 function processorUs(): number {
   const { user, system } = process.cpuUsage();
   return user + system;
 }
 
-/** What a step costs follows who acts in it, not who is there; and storing follows the size. */
+/** The cost of a step depends on how many workers act in it, not on how many exist. The cost of storing depends on the size. */
 export async function benchMachines(): Promise<Report> {
   const [alone, crowd] = [await grow(10, 0), await grow(10, 990)];
   const rounds: { alone: number; crowd: number }[] = [];

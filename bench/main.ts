@@ -70,7 +70,7 @@ const benches: readonly (() => Promise<Report>)[] = [
   benchStudioRunTimeline,
   benchStudioSpace,
 ];
-// `npm run bench overhead growth` runs those alone, and writes nothing.
+// `npm run bench overhead growth` runs only those, and writes nothing.
 const { values: options, positionals } = parseArgs({
   options: { claims: { type: 'boolean' }, json: { type: 'boolean' } },
   allowPositionals: true,
@@ -117,14 +117,14 @@ const head = [
   '',
 ];
 /**
- * Each in a process of its own: what the compiler made of one benchmark would slow the next one down, and one that fails must not take an
- * hour of figures with it. In its place docs/benchmarks.md says that it failed, and docs/claims.md is not written.
+ * Each in a separate process: code that was optimized for one benchmark would slow down the next, and one that fails must not cost an
+ * hour of figures. In its place docs/benchmarks.md says that it failed, and docs/claims.md is not written.
  */
 async function runEachAlone(): Promise<readonly Report[]> {
   const reports: Report[] = [];
   for (const { name } of chosen) {
     const child = fork(import.meta.filename, ['--json', name], { stdio: 'inherit' });
-    // What it sent comes before the end of the channel.
+    // Its message arrives before the channel is closed.
     const ended = Promise.all([once(child, 'exit'), once(child, 'disconnect')]);
     let measured: readonly Report[] | undefined;
     child.once('message', (all: readonly Report[]) => {

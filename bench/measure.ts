@@ -11,7 +11,7 @@ export async function microsecondsPerRun(
 }
 
 /**
- * The same for several at once, in turns: where the machine is slow for a while, it is slow for all of them. Each gets as
+ * The same for several functions in turns, so that a slow phase of the machine affects all of them. Each gets as
  * many runs a round as fit into `roundMs`, and at least one.
  */
 export async function microsecondsSideBySide(
@@ -27,8 +27,8 @@ export async function microsecondsSideBySide(
 }
 
 /**
- * The quickest of many short rounds, in turns: what the code itself costs. For work of some ten microseconds across sockets,
- * where a median measures what else the machine does.
+ * The quickest of many short rounds, in turns: the cost of the code itself. For work of some ten microseconds across sockets,
+ * where a median measures what other programs of the machine do.
  */
 export async function quickestSideBySide(
   runs: readonly (() => Promise<unknown>)[],
@@ -43,13 +43,13 @@ export async function quickestSideBySide(
   return quickest;
 }
 
-/** Runs long enough that what is measured is compiled, then gives how many runs fit into one round. */
+/** Runs until the code is compiled, then returns how many runs fit into one round. */
 async function warmUp(run: () => Promise<unknown>, roundMs: number): Promise<number> {
   await countWithin(run, WARM_UP_MS);
   return await countWithin(run, roundMs);
 }
 
-// The optimizing compiler comes late to code in many small functions, ours among it.
+// Code in many small functions, such as ours, is optimized late.
 const WARM_UP_MS = 2_500;
 
 async function countWithin(run: () => Promise<unknown>, ms: number): Promise<number> {

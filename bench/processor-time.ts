@@ -8,7 +8,7 @@ export function processorMsOf(root: number): number {
   const all = processes();
   if (all.length === 0) return Number.NaN;
   const tree = new Set([root]);
-  // A child may be listed before its parent: look again until nobody is added.
+  // A child may be listed before its parent: repeat until no process is added.
   for (let size = 0; size !== tree.size; ) {
     size = tree.size;
     for (const { pid, parent } of all) if (tree.has(parent)) tree.add(pid);
@@ -42,7 +42,7 @@ interface Process {
   readonly pid: number;
   readonly parent: number;
   readonly name: string;
-  /** Its own, and those of its ended children. */
+  /** Its own ticks, and those of its ended children. */
   readonly ticks: number;
 }
 
@@ -51,7 +51,7 @@ function processes(): readonly Process[] {
     try {
       return [toProcess(readFileSync(`/proc/${folder}/stat`, 'utf8'))];
     } catch {
-      // It ended after it was listed. Its parent has its time.
+      // The process ended after it was listed. Its time is counted in its parent.
       return [];
     }
   });

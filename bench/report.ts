@@ -1,12 +1,12 @@
 import { type Held, toSentence } from './held.ts';
 
-/** A table of figures, and the sentence that says what they are held against. A benchmark that failed has only the sentence. */
+/** A table of figures, and the sentence that says what they are compared with. A benchmark that failed has only the sentence. */
 export interface Report {
   readonly title: string;
   readonly claim: string;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly (string | number)[])[];
-  /** What follows from the figures, computed. */
+  /** Conclusions that are computed from the figures. */
   readonly findings?: readonly (string | Held)[];
 }
 

@@ -5,7 +5,7 @@ import type { Report } from './report.ts';
 
 const SIZES = [10, 1_000, 100_000] as const;
 
-/** Snapshot and rollback at several sizes of state: both are the keeping of a reference. */
+/** Snapshot and rollback at several sizes of state: both only keep a reference. */
 export async function benchSnapshot(): Promise<Report> {
   const rows: (string | number)[][] = [];
   for (const size of SIZES) rows.push(await measureSize(size));

@@ -22,7 +22,7 @@ const programs = readdirSync(here).flatMap((name) =>
 const { ANTHROPIC_API_KEY: _, OPENAI_API_KEY: __, ...withoutKeys } = process.env;
 
 // Each example is run in a separate process, with the packages as they are published, and prints exactly its output.
-test.each(programs)('the example $name runs and says what it promises', async ({ program, output }) => {
+test.each(programs)('the example $name runs and prints its expected output', async ({ program, output }) => {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [program], { env: withoutKeys });
   expect(stderr).toBe('');
   expect(stdout).toBe(readFileSync(output, 'utf8'));

@@ -3,7 +3,7 @@ import { generateText, isStepCount, type ModelMessage, tool } from 'ai';
 import type { CostContender } from './contender.ts';
 import { INSTRUCTIONS, TOOLS } from './tasks.ts';
 
-/** What a program does that has no runtime: it keeps the messages, and calls the tools. A person approves before the tool returns. */
+/** What a program without a runtime does: it keeps the messages and calls the tools. A person approves before the tool returns. */
 export const bareLoop: CostContender = {
   name: 'a bare loop (`generateText`)',
   of: 'ai',

@@ -19,18 +19,18 @@ async function contenders(): Promise<readonly CostContender[]> {
   return [bareLoop, lastcallAgent, lastcallWithoutBuiltIns, ...peers];
 }
 
-/** What a cached token costs, beside one that is not. */
+/** The price of a cached token, as a fraction of that of an uncached one. */
 const CACHED_PRICE = 0.1;
 
-/** How long a model takes to answer, where the time until the answer is measured. A test, which looks at the counts only, sets it to 0. */
+/** How long the model takes to answer when the time until the answer is measured. A test that checks only the counts sets it to 0. */
 const MODEL_MS = Number(process.env.BENCH_MODEL_MS ?? 800);
 const [QUESTION, ACTION] = SINGLE_TASKS;
 
 interface Measured {
   readonly contender: CostContender;
-  /** Seconds until the answer of a question and of an action. */
+  /** Seconds until a question is answered, and until an action is. */
   readonly seconds: readonly [question: number, action: number];
-  /** Requests to the model for one task of each kind, each in a conversation of its own. */
+  /** Requests to the model for one task of each kind, each in a separate conversation. */
   readonly single: readonly number[];
   readonly conversation: readonly AskedRequest[];
 }

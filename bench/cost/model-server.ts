@@ -7,7 +7,7 @@ import { countTokens } from './token-count.ts';
 /** A request to the model, in tokens. */
 export interface AskedRequest {
   readonly input: number;
-  /** Those at its beginning that the request before had too: a provider's cache holds them. */
+  /** Input tokens at the start that the previous request also had: a provider has them in its cache. */
   readonly cached: number;
   readonly output: number;
 }
@@ -15,11 +15,11 @@ export interface AskedRequest {
 /** A server that speaks the wire format of chat completions and answers from a script, so that every contender gets the same replies. */
 export interface ModelServer {
   readonly url: string;
-  /** From now on requests are about this task. Returns those that have come since. */
+  /** Requests from now on are about this task. Returns the requests received since the last call. */
   begin(task: CostTask): readonly AskedRequest[];
   /** From now on the model takes this long to answer. */
   delay(ms: number): void;
-  /** Forgets the request before: the next one begins a conversation. */
+  /** Forgets the previous request: the next one starts a conversation. */
   forget(): void;
   close(): Promise<void>;
 }
@@ -36,7 +36,7 @@ interface Body {
   readonly stream?: boolean;
 }
 
-/** What a model says while one of its calls waits for a person, if it is asked then. */
+/** What the model says if it is asked while one of its calls waits for a person. */
 const WAITING = 'I have asked for the approval.';
 
 export async function startModelServer(): Promise<ModelServer> {
@@ -84,7 +84,7 @@ export async function startModelServer(): Promise<ModelServer> {
   };
 }
 
-/** The last thing that the model was told is that its call waits. */
+/** True if the last tool result in the request says that its call is pending. */
 function isAboutWaiting({ messages }: Body): boolean {
   const last = messages.findLastIndex(({ role }) => role === 'tool');
   const isLast = messages.slice(last + 1).every(({ content }) => textIn(content).startsWith('<situation'));

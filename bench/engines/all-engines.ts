@@ -15,7 +15,7 @@ const FILES: readonly EngineFile[] = [
   { file: '../peers/engines/langgraph.ts', name: 'LangGraph, PostgreSQL' },
 ];
 
-/** `BENCH_ENGINES=lastcall,restate` starts those alone. */
+/** `BENCH_ENGINES=lastcall,restate` starts only those. */
 export function chosenEngines(): readonly EngineFile[] {
   const wanted = process.env.BENCH_ENGINES?.toLowerCase().split(',');
   return FILES.filter(({ name }) => wanted?.some((one) => name.toLowerCase().includes(one)) ?? true);
@@ -25,7 +25,7 @@ export function chosenEngines(): readonly EngineFile[] {
 export const STEPS = 60;
 export const RUNS_AT_ONCE = 20;
 
-/** One PostgreSQL server for all engines, each with a database and a folder of its own, and their end. */
+/** Starts and closes the engines. All use one PostgreSQL server; each has a separate database and folder. */
 export interface Engines {
   start(file: EngineFile): Promise<StartedEngine>;
   close(): Promise<void>;
@@ -49,7 +49,7 @@ export async function openEngines(): Promise<Engines> {
   };
 }
 
-/** Whoever cannot be started, e.g. because it is not installed, is left out and said to be. */
+/** An engine that cannot be started, e.g. because it is not installed, is left out, and the report names it. */
 export async function startOrLeaveOut(
   engines: Engines,
   file: EngineFile,

@@ -1,4 +1,4 @@
-// The worker of one engine in a process of its own: engine-child.ts <module> <name of the engine>.
+// The worker of one engine in a separate process: engine-child.ts <module> <name of the engine>.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { clockMs, ownProcessorMs } from './clock.ts';
 import type { Engine, EngineModule, EngineSettings } from './engine.ts';
@@ -36,7 +36,7 @@ serveCalls({
   },
   sleepers: (count: number) => engine.sleepers?.(count),
   waiters: (count: number) => (engine.waiters ?? engine.sleepers)?.(count),
-  /** When the tool ran since the last time, whoever ran it. */
+  /** When the tool ran since the last request, in any run. */
   ranAt() {
     const times = [...ranAt.values()].flat();
     ranAt = new Map();

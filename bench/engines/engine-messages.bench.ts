@@ -13,14 +13,14 @@ const MESSAGES_EACH = Number(process.env.BENCH_MESSAGES ?? 8);
 const CONNECTIONS = Number(process.env.BENCH_CONNECTIONS ?? 32);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 2);
 const POLL_MS = 100;
-/** Messages to each agent before those that count: the optimizing compiler comes late to code in many small functions. */
+/** Messages to each agent before those that are measured: code in many small functions is optimized late. */
 const WARM_UP_EACH = 2;
-/** How long the model takes: at once, and as long as a fast one. */
+/** How long the model takes: no time, and as long as a fast one. */
 const MODELS = [
   { modelMs: 0, name: 'answers at once' },
   { modelMs: 200, name: 'takes 200 ms' },
 ] as const;
-/** Until the sleepers sleep, and until what the last step left is done. */
+/** Time for the sleepers to fall asleep, and for the work that the last step left. */
 const SETTLE_MS = 2_000;
 const STALLED_MS = 60_000;
 /** About how long the messages of a slow engine may take. */
@@ -40,7 +40,7 @@ interface Measured extends Pick<StartedEngine, 'name' | 'of' | 'store'> {
   readonly rounds: Handled[];
 }
 
-/** A thousand sleepers that get messages from outside while they work, beside other engines. */
+/** Compares engines: a thousand sleepers get messages from another process while they work. */
 export async function benchEnginesMessages(): Promise<Report> {
   const engines = await openEngines();
   const measured = new Map<string, Measured>();
@@ -60,7 +60,7 @@ interface Measurement {
   readonly leftOut: string[];
 }
 
-/** One engine at a time, from an empty store: what others do when idle costs it nothing. */
+/** One engine at a time, from an empty store, so that the idle work of the others costs it nothing. */
 async function measure(file: EngineFile, { engines, measured, leftOut }: Measurement): Promise<void> {
   if (leftOut.some((line) => line.startsWith(file.name))) return;
   const engine = await startOrLeaveOut(engines, file, leftOut);
@@ -87,7 +87,7 @@ async function measure(file: EngineFile, { engines, measured, leftOut }: Measure
   }
 }
 
-/** Fewer for a slow engine, which would take a quarter of an hour. */
+/** A slow engine gets fewer messages: all of them would take it a quarter of an hour. */
 function messagesEach(perSecond: number): number {
   const each = Math.floor((perSecond * LONGEST_S) / AGENTS);
   return Math.min(Math.max(each, 1), MESSAGES_EACH);
@@ -189,7 +189,7 @@ function rowsOf(all: readonly Measured[]): Report['rows'] {
   ]);
 }
 
-/** A long run on a shared machine may lose a processor half-way, and then its rows were not measured alike. */
+/** A shared machine may lose a processor during a long benchmark; its rows cannot be compared then. */
 function changedProcessors(): readonly string[] {
   const left = availableParallelism();
   if (left === processors) return [];

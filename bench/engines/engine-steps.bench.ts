@@ -6,13 +6,13 @@ import { chosenEngines, openEngines, RUNS_AT_ONCE, STEPS, startOrLeaveOut } from
 import type { StartedEngine } from './start-engine.ts';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 6);
-/** Before those that count: the optimizing compiler comes late to code in many small functions, ours among it. */
+/** Rounds before those that are measured: code in many small functions, such as ours, is optimized late. */
 const WARM_UP_ROUNDS = 4;
 const WAKES_A_ROUND = 20;
-/** Fewer: each measures many steps. */
+/** Fewer rounds, because each measures many steps. */
 const ROUNDS_AT_ONCE = Math.ceil(ROUNDS / 3);
 const POLL_MS = 10;
-/** What a run leaves to be done is not the next one's. */
+/** Time for the work that a run leaves, so that it does not slow down the next run. */
 const REST_MS = 50;
 
 interface Measured {
@@ -23,7 +23,7 @@ interface Measured {
   sleepers: readonly string[];
 }
 
-/** What a durable step and a wake cost, beside other engines. */
+/** What a durable step and a wake cost, compared with other engines. */
 export async function benchEnginesSteps(): Promise<Report> {
   const engines = await openEngines();
   const measured: Measured[] = [];
@@ -41,7 +41,7 @@ export async function benchEnginesSteps(): Promise<Report> {
   }
 }
 
-/** Where the machine is slow for a while, it is slow for all of them. */
+/** The engines take turns, so that a slow phase of the machine affects all of them. */
 async function measureInTurns(measured: readonly Measured[]): Promise<void> {
   for (const one of measured)
     one.sleepers = (await one.engine.worker.call('waiters', (ROUNDS + 1) * WAKES_A_ROUND)) ?? [];
@@ -72,7 +72,7 @@ function runsOf(round: number): readonly string[] {
   return Array.from({ length: RUNS_AT_ONCE }, (_, index) => `at-once-${round}-${index}`);
 }
 
-/** From one run of the tool to the next, of every run. */
+/** The times from one call of the tool to the next, in all runs. */
 async function stepTimes({ name, worker }: StartedEngine, runs: readonly string[]): Promise<readonly number[]> {
   const ranAt = await worker.call<readonly (readonly number[])[]>('runAll', runs);
   await sleep(REST_MS);
@@ -82,7 +82,7 @@ async function stepTimes({ name, worker }: StartedEngine, runs: readonly string[
   });
 }
 
-/** Each sleeper is woken once: not all engines let one wait again. */
+/** Each sleeper is woken once, because not all engines let one wait again. */
 async function wakeTimes({ engine, sleepers }: Measured, turn: number): Promise<readonly number[]> {
   await engine.worker.call('ranAt');
   const times: number[] = [];
@@ -150,7 +150,7 @@ function toReport(measured: readonly Measured[], leftOut: readonly string[]): Re
   };
 }
 
-/** Restate is its own store, and held against on both. */
+/** Restate has its own store, so both of ours are compared with it. */
 function heldSteps(measured: readonly Measured[], store: 'PostgreSQL' | 'SQLite'): readonly Held[] {
   const p50 = ({ alone }: Measured): number => percentile(alone, 0.5);
   const ours = measured.find(({ engine }) => engine.name === `Lastcall, ${store}`);

@@ -1,5 +1,5 @@
 /**
- * A durable engine and the same work as all others do: an agent's step, i.e. a model whose reply is durable before the tool runs, and
+ * A durable engine that does the same work as all others: an agent's step, i.e. a model whose reply is durable before the tool runs, and
  * the tool, whose result is durable before the next step.
  */
 export interface EngineModule {
@@ -7,47 +7,47 @@ export interface EngineModule {
   readonly name: string;
   /** Package and version. */
   readonly of: string;
-  /** What of a step survives which failure, with the settings that are measured. */
+  /** Which failures a step survives with the settings that are measured. */
   readonly guarantee: string;
-  /** Starts the engine's worker in this process, and whatever server it brings. */
+  /** Starts the engine's worker in this process, and its server if it has one. */
   open(place: EnginePlace): Promise<Engine>;
-  /** A client in another process, as its documentation has it. */
+  /** A client in another process, as the engine's documentation shows it. */
   connect(address: string): Promise<Sender>;
 }
 
 export interface EnginePlace {
-  /** Of a database of its own on the PostgreSQL server that all share. */
+  /** A separate database on the PostgreSQL server that all engines share. */
   readonly databaseUrl: string;
   /** An empty folder. */
   readonly folder: string;
-  /** Steps of a run, the same every time. */
+  /** Steps of a run, the same in every run. */
   readonly steps: number;
-  /** The most runs that are under way at once. */
+  /** The most runs that are active at once. */
   readonly atOnce: number;
-  /** Every engine waits for it where a step asks its model: at once, or after as long as is being measured. */
+  /** Every engine awaits it where a step asks its model. It resolves at once, or after the delay that is being measured. */
   modelAnswers(): Promise<void>;
   /** Every engine calls it where a step runs its tool. */
   tool(run: string): number;
 }
 
-/** What an engine's process is told of its place. */
+/** The part of `EnginePlace` that is sent to an engine's process. */
 export type EngineSettings = Omit<EnginePlace, 'tool' | 'modelAnswers'>;
 
-/** Whose processor time the store's is: PostgreSQL's, the worker's own, or that of a server which the engine brought. */
+/** The process whose processor time counts as the store's: PostgreSQL, the worker itself, or a server of the engine. */
 export type EngineStore = 'postgres' | 'embedded' | { readonly pid: number };
 
 export interface Engine {
-  /** For `connect`. */
+  /** The argument of `connect`. */
   readonly address: string;
   readonly store: EngineStore;
-  /** Runs of so many steps, all at once, each under its name. */
+  /** Starts all these runs at once, each with `steps` steps. */
   runAll(runs: readonly string[]): Promise<unknown>;
   /**
-   * Agents that sleep until they get a message, and do one step for each. Gives what a client sends to. Not there: it has no
-   * messages that wait while an agent works.
+   * Starts agents that sleep until they get a message, and do one step for each message. Returns their addresses. Undefined if the engine
+   * cannot queue messages for an agent that works.
    */
   sleepers?(count: number): Promise<readonly string[]>;
-  /** Sleepers that wait for one message, where it has no others. */
+  /** Starts sleepers that wait for a single message, if the engine has no others. */
   waiters?(count: number): Promise<readonly string[]>;
   close(): Promise<void>;
 }

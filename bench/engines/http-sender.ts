@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 
-/** Posts JSON on kept connections. Resolves with the answer. */
+/** Posts JSON on connections that are kept alive. Resolves with the answer. */
 export interface HttpSender {
   post(path: string, body: unknown): Promise<string>;
   close(): void;

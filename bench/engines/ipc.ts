@@ -4,7 +4,7 @@ import { once } from 'node:events';
 /** Calls into a child process, one promise each. */
 export interface RemoteProcess {
   call<T>(name: string, ...given: readonly unknown[]): Promise<T>;
-  /** Lets it end and waits until it has. */
+  /** Lets the process end and waits until it has exited. */
   end(): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ interface Reply {
   readonly error?: string;
 }
 
-/** Starts a file that serves calls. It is silent but for what it reports as an error. */
+/** Starts a file that serves calls. It prints only errors. */
 export function startProcess(file: URL, args: readonly string[]): RemoteProcess {
   const child = fork(file, [...args], {
     execArgv: ['--conditions=@lastcall/source', '--disable-warning=DeprecationWarning'],
@@ -59,7 +59,7 @@ async function endOf(child: ChildProcess): Promise<void> {
 
 type Handlers = Readonly<Record<string, (...given: never[]) => unknown>>;
 
-/** In the child: answers calls until whoever started it is gone. */
+/** In the child: answers calls until the parent process is gone. */
 export function serveCalls(handlers: Handlers): void {
   process.once('disconnect', () => process.exit());
   process.on('message', ({ id, name, given }: Call) => {

@@ -33,7 +33,7 @@ const secretKey = 'sk_bench_0123456789abcdef';
 const NAMED_RUN = 'run';
 
 async function open(place: EnginePlace, settings: { databaseUrl: string } | { home: string }): Promise<Engine> {
-  /** By the number of the model that plays it. */
+  /** The index is the number of the model that plays the run. */
   const playing: { run: string; done: () => void; left: number }[] = [];
   const step = tool({
     description: task.description,

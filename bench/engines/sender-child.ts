@@ -1,4 +1,4 @@
-// A client of one engine in a process of its own: sender-child.ts <module> <name of the engine>.
+// A client of one engine in a separate process: sender-child.ts <module> <name of the engine>.
 import { clockMs, ownProcessorMs } from './clock.ts';
 import type { Sender } from './engine.ts';
 import { serveCalls } from './ipc.ts';
@@ -11,13 +11,13 @@ serveCalls({
   async connect(address: string) {
     sender = await connect(address);
   },
-  /** Gives when it began to send. */
+  /** Returns when it began to send. */
   async send(agent: string, number: number) {
     const at = clockMs();
     await sender.send(agent, number);
     return at;
   },
-  /** A message to everybody, then the next to everybody, so many requests at a time. Gives when it began. */
+  /** Sends a message to every agent, then the next to every agent, with `atOnce` requests at a time. Returns when it began. */
   async post({ agents, each, atOnce }: { agents: readonly string[]; each: number; atOnce: number }) {
     const waiting = rounds(agents, each);
     const startedAt = clockMs();

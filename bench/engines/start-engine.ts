@@ -1,7 +1,7 @@
 import type { Engine, EngineModule, EngineSettings, EngineStore } from './engine.ts';
 import { type RemoteProcess, startProcess } from './ipc.ts';
 
-/** An engine's worker and a client of it, each in a process of its own. */
+/** An engine's worker and a client of it, each in a separate process. */
 export interface StartedEngine extends Pick<EngineModule, 'name' | 'of' | 'guarantee'> {
   readonly worker: RemoteProcess;
   readonly client: RemoteProcess;
@@ -9,7 +9,7 @@ export interface StartedEngine extends Pick<EngineModule, 'name' | 'of' | 'guara
   stop(): Promise<void>;
 }
 
-/** Where an engine is, beside this file or among the peers. */
+/** The file of an engine, in this folder or among the peers. */
 export interface EngineFile {
   readonly file: string;
   readonly name: string;
@@ -31,7 +31,7 @@ export async function startEngine({ file, name }: EngineFile, settings: EngineSe
 }
 
 async function stop(worker: RemoteProcess, client: RemoteProcess): Promise<void> {
-  // Whoever crashed has nothing to close any more.
+  // A process that crashed has nothing left to close.
   await Promise.allSettled([client.call('close')]);
   await Promise.allSettled([worker.call('close')]);
   await Promise.all([client.end(), worker.end()]);

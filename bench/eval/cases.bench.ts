@@ -89,7 +89,7 @@ async function measureRecorded(
 }
 
 interface Measured {
-  /** As the report says: without the start of the command. */
+  /** Without the time in which the command starts, as the report says. */
   readonly ms: number;
   readonly processorMs: number;
   readonly mb: number;

@@ -1,4 +1,4 @@
-// Loaded into a process that is measured: when it exits, it writes what it used to its fourth stream.
+// Loaded into a process that is measured: when it exits, it writes its resource usage to its fourth stream.
 import { writeSync } from 'node:fs';
 
 process.on('exit', () => {

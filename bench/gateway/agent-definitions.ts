@@ -6,7 +6,7 @@ import { charter, node, spawn, suspend } from '@lastcall/machines';
 import { z } from 'zod';
 import { type Called, countingModel } from '../overhead/counting-model.ts';
 
-/** Tool steps in each run. With a definition that is used, one writes to the session, one a file, and one does neither. */
+/** Tool steps in each run. If the definition's features are used, one step writes to the session, one writes a file, and one does neither. */
 export const STEPS = Number(process.env.BENCH_STEPS ?? 3);
 
 const notes = slice('notes', {
@@ -93,7 +93,7 @@ export function usingModel(): LanguageModelV4 {
   return inTurns((tools) => (tools.includes('note') ? USED : [opening, ...USED]));
 }
 
-/** So many calls of `add` in each run. If it leads, it hires as many workers as its event says; each asks and waits. */
+/** Makes `steps` calls of `add` in each run. As a lead it hires as many workers as its event says; each worker asks and waits. */
 export function addingModel(steps: number): LanguageModelV4 {
   const talking = inTurns(() => Array.from({ length: steps }, () => ADD));
   let asked = 0;

@@ -9,7 +9,7 @@ import { type BenchGateway, startGateway } from './start-gateway.ts';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 12);
 const RUNS = Number(process.env.BENCH_RUNS ?? 40);
-/** Rounds before the first that counts: the compiler comes late to code in many small functions. */
+/** Rounds before the first that is measured: code in many small functions is optimized late. */
 const WARM_UP = 3;
 const NODE_FLAGS = process.env.BENCH_NODE_FLAGS?.split(' ') ?? [];
 const [FEW, MANY] = [10, 1_000];
@@ -31,7 +31,7 @@ const CONTENDERS: readonly Contender[] = [
   { name: 'many', config: { definition: 'company' }, first: { name: `hire ${MANY}`, waiting: MANY } },
 ];
 
-/** What definitions and machines cost beside an agent that is data alone. */
+/** What definitions and machines cost, compared with an agent that is only data. */
 export async function benchGatewayAgents(): Promise<Report> {
   const databases = openDatabases();
   try {
@@ -41,7 +41,7 @@ export async function benchGatewayAgents(): Promise<Report> {
     const chosen = CONTENDERS.filter(({ name }) => wanted === undefined || wanted.includes(name));
     const agents: (Contender & { readonly id: string; readonly ms: number[] })[] = [];
     for (const contender of chosen) {
-      // The budget of the default: what a long-lived agent costs includes its compactions.
+      // The default budget, so that the cost of a long-lived agent includes its compactions.
       const limits = { consciousnessTokens: 32_000 };
       const config = { model: contender.name, limits, ...contender.config };
       const [id = ''] = await filling.agents(1, config);
@@ -66,7 +66,7 @@ export async function benchGatewayAgents(): Promise<Report> {
   }
 }
 
-/** The event that lets the lead hire, until all workers wait. */
+/** Sends the event that lets the lead hire workers, and waits until all of them wait. */
 async function prepare(gateway: BenchGateway, id: string, { name, waiting }: NonNullable<Contender['first']>) {
   await call(gateway, `/api/agents/${id}/events`, { source: 'bench', name });
   for (;;) {
@@ -122,7 +122,7 @@ const COMPARISONS: readonly Comparison[] = [
 function toReport(measured: ReadonlyMap<string, readonly number[]>): Report {
   const known = COMPARISONS.filter(({ name, against }) => measured.has(name) && measured.has(against));
   const of = (name: string): readonly number[] => measured.get(name) ?? [];
-  // In turns: where the machine is slow for a while, both of a pair are.
+  // They take turns, so that a slow phase of the machine affects both of a pair.
   const ratio = ({ name, against }: Comparison): number =>
     median(of(name).map((ms, round) => ms / (of(against)[round] ?? Number.NaN)));
   const label = (wanted: string): string => known.find(({ name }) => name === wanted)?.what ?? wanted;

@@ -1,4 +1,4 @@
-// What a gateway's POST /chat is held against: a route that runs the same tools in memory, and keeps nothing.
+// What a gateway's POST /chat is compared with: a route that runs the same tools in memory and stores nothing.
 import { serve } from '@hono/node-server';
 import { generateText, isStepCount, tool } from 'ai';
 import { Hono } from 'hono';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LanguageModelV4, LanguageModelV4Prompt, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { countingModel } from '../overhead/counting-model.ts';
 
-/** As many calls after each message of a person, then the answer. It has no memory: many conversations may ask at once. */
+/** Makes `steps` calls after each message of a person, then answers. It has no state, so many conversations can use it at once. */
 export function chatSteps(steps: number): LanguageModelV4 {
   const [calling, answering] = [countingModel(Number.POSITIVE_INFINITY), countingModel(0)];
   return {
@@ -17,7 +17,7 @@ function callsSince(prompt: LanguageModelV4Prompt): number {
   return prompt.slice(asked + 1).filter(({ role }) => role === 'tool').length;
 }
 
-/** Its first word is the time at which it says it. Then it takes a while to go on: nothing else makes that word be told. */
+/** Its first word is the time at which it sends it. Then it pauses, so that no later delta causes that word to be sent. */
 export function timedWords(): LanguageModelV4 {
   const model = countingModel(0);
   return {
@@ -34,7 +34,7 @@ export function timedWords(): LanguageModelV4 {
 async function* words(rest: readonly LanguageModelV4StreamPart[]): AsyncGenerator<LanguageModelV4StreamPart> {
   yield { type: 'stream-start', warnings: [] };
   yield { type: 'text-start', id: '0' };
-  // As of a provider: some time passes before the first word.
+  // As with a provider, some time passes before the first word.
   await sleep(20);
   yield { type: 'text-delta', id: '0', delta: `${clock()} ` };
   await sleep(40);

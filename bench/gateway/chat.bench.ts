@@ -22,7 +22,7 @@ const NODE_FLAGS = process.env.BENCH_NODE_FLAGS?.split(' ') ?? [];
 
 interface Variant {
   readonly store: 'sqlite' | 'postgres';
-  /** Of the tool. With effects outside, each step is durable before its tool runs; without, steps that need no wait share a commit. */
+  /** Effects of the tool. If external, each step is durable before its tool runs; otherwise steps that need not wait share a commit. */
   readonly effects: 'none' | 'external';
 }
 
@@ -34,10 +34,10 @@ const VARIANTS: readonly Variant[] = [
 ];
 
 const STORES = { sqlite: 'SQLite, synchronous = FULL', postgres: 'PostgreSQL' };
-/** From the model's first word until the client has it, at most. */
+/** The most milliseconds from the model's first word until the client has it. */
 const FIRST_WORD_MS = { sqlite: 5, postgres: 15 };
 
-/** `POST /chat` with ten tool steps beside the same without a gateway, and how soon the first word of a stream is seen. */
+/** `POST /chat` with ten tool steps, compared with the same work without a gateway, and how soon the first word of a stream arrives. */
 export async function benchGatewayChat(): Promise<Report> {
   const databases = openDatabases();
   try {
@@ -108,7 +108,7 @@ function figuresOf({ perSecond, times, cpuMs, databaseMs, words }: Measured): re
 interface Measured {
   readonly perSecond: number;
   readonly times: readonly number[];
-  /** Of the server's process, per request. */
+  /** Processor time of the server's process, per request. */
   readonly cpuMs: number;
   readonly databaseMs?: number | undefined;
   readonly words?: readonly number[];
@@ -149,7 +149,7 @@ async function onGateway({ store, effects }: Variant, databases: BenchDatabases)
   }
 }
 
-/** A server, and what it costs. */
+/** A server, and the processor time that it used. */
 interface Server {
   readonly url: string;
   readonly fields?: object;

@@ -4,12 +4,12 @@ import type { BenchGateway } from './start-gateway.ts';
 
 const connections = new Agent({ keepAlive: true });
 
-/** Posts a message on somebody's behalf. Resolves with the answer's status. */
+/** Posts a message on behalf of a person. Resolves with the status of the response. */
 export function post(gateway: BenchGateway, { spaceId, personId }: Room, text: string): Promise<number> {
   return send(gateway, `/api/spaces/${spaceId}/messages`, { text, entityId: personId }, connections);
 }
 
-/** Pushes an event, on a connection of its own: one that was kept may be closed by the time of the next. */
+/** Pushes an event on a new connection: the server may close one that was kept alive just before the next event. */
 export function push(gateway: BenchGateway, agentId: string): Promise<number> {
   return send(gateway, `/api/agents/${agentId}/events`, { source: 'bench', name: 'go' }, false);
 }
@@ -55,7 +55,7 @@ export async function watch({ url, secretKey }: BenchGateway, spaceId: string): 
   const stream = await promise;
   if (stream.statusCode !== 200) throw new Error(`The stream was refused: ${stream.statusCode}.`);
   stream.on('error', () => {});
-  // An event's frame comes whole in one piece: its type is never torn.
+  // An event's frame comes whole in one chunk: its type is never split.
   stream.setEncoding('utf8').on('data', (piece: string) => {
     const at = performance.now();
     for (const [, type = ''] of piece.matchAll(/^event: (.*)$/gm)) {

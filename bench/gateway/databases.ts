@@ -12,14 +12,14 @@ export type BenchSettings =
   | { readonly home: string }
   | { readonly databaseUrl: string; readonly databaseDirectUrl?: string };
 
-/** Where a gateway keeps everything: what its settings say, and a way in for whoever prepares or counts. */
+/** The database of a gateway: the settings for it, and access for the benchmark that fills it or counts rows. */
 export interface BenchDatabase {
   readonly settings: BenchSettings;
-  /** While no gateway holds the embedded store, and at any time the shared one. */
+  /** The embedded store can be opened only while no gateway has it open; the shared one, at any time. */
   open(): Promise<Filling>;
 }
 
-/** Databases for one benchmark, and their end. */
+/** Creates the databases of one benchmark, and removes them. */
 export interface BenchDatabases {
   sqlite(): Promise<BenchDatabase>;
   postgres(): Promise<BenchDatabase>;

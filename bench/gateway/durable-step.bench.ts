@@ -14,7 +14,7 @@ import { startGateway } from './start-gateway.ts';
 const STEPS = 200;
 const ROUNDS = 6;
 
-/** Runs a task of so many steps, and says when the tool ran in each. */
+/** Runs a task of `steps` steps, and returns when the tool ran in each. */
 export interface Stepper {
   readonly name: string;
   readonly of: string;
@@ -23,7 +23,7 @@ export interface Stepper {
   close(): Promise<void>;
 }
 
-/** What a step costs that survives the death of the process, or a power cut. */
+/** The cost of a step that survives the death of the process, or a power cut. */
 export async function benchGatewayDurableStep(): Promise<Report> {
   const databases = openDatabases();
   const folder = await mkdtemp(join(tmpdir(), 'lastcall-bench-'));
@@ -54,7 +54,7 @@ interface StepTimes {
   readonly times: readonly number[];
 }
 
-/** In turns: where the machine is slow for a while, it is slow for all of them. The first round warms up. */
+/** They take turns, so that a slow phase of the machine affects all of them. The first round warms up. */
 async function stepTimes(steppers: readonly Stepper[]): Promise<readonly StepTimes[]> {
   const measured = steppers.map((stepper) => ({ stepper, times: [] as number[] }));
   for (let round = 0; round <= ROUNDS; round++)
@@ -72,7 +72,7 @@ async function ours(
   spec: Pick<GatewaySpec, 'tool' | 'synchronous'>,
 ): Promise<Stepper> {
   const filling = await database.open();
-  // A new agent each time: the model reads what this run did, and not all that were before.
+  // A new agent each time, so that the model reads only this run and no earlier ones.
   const agents = [...(await filling.agents(ROUNDS + 1, { model: 'instant', tools: [task.toolName] }))];
   const rooms: string[] = [];
   for (const agent of agents) rooms.push((await filling.room(agent)).spaceId);
@@ -84,7 +84,7 @@ async function ours(
     async run(steps) {
       await push(gateway, agents.pop() ?? '');
       const ranAt: number[] = [];
-      // Seldom enough that the asking is no part of what is measured.
+      // Polls so rarely that the polling does not affect the measurement.
       for (; ranAt.length < steps; ranAt.push(...(await gateway.ranAt()))) await sleep(50);
       return ranAt;
     },
@@ -105,7 +105,7 @@ async function peers(folder: string, leftOut: string[]): Promise<readonly Steppe
   });
 }
 
-// By address: the peers are installed apart and may not be there when the types are checked.
+// Imported by URL: the peers are installed separately and may be missing when the types are checked.
 async function loadPeer(name: string): Promise<{ steppers: (folder: string) => readonly Stepper[] }> {
   return await import(new URL(`../peers/gateway/${name}.ts`, import.meta.url).href);
 }

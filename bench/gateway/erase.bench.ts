@@ -21,13 +21,13 @@ interface Measured {
   readonly store: string;
   readonly seconds: number;
   readonly replaced: number;
-  /** The 95th percentile of wakes before. */
+  /** The 95th percentile of wake times before the erasure. */
   readonly idle: number;
   readonly p50: number;
   readonly p95: number;
 }
 
-/** How long it takes to erase a person who wrote much, and how long other agents take to wake meanwhile. */
+/** How long it takes to erase a person who wrote many messages, and how long other agents take to wake meanwhile. */
 export async function benchGatewayErase(): Promise<Report> {
   const databases = openDatabases();
   const stores = (process.env.BENCH_STORE ?? 'sqlite,postgres').split(',');
@@ -65,7 +65,7 @@ async function measure(store: string, database: BenchDatabase): Promise<Measured
 
 const CHUNK = 500;
 
-/** Messages with the events that they became, and the runs that took them, with a reply and a call each. */
+/** Inserts messages with their events, and the runs that consumed them, each with a reply and a call. */
 async function insertMessages(
   tx: Tx,
   { room, agentId, from }: { readonly room: Room; readonly agentId: string; readonly from: number },

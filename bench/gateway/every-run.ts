@@ -1,7 +1,7 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { type Called, countingModel } from '../overhead/counting-model.ts';
 
-/** As many steps in each run: after the answer it begins again. */
+/** Makes `steps` calls in each run: after the answer it starts again. */
 export function everyRun(steps: number, called?: Called): LanguageModelV4 {
   let asked = 0;
   let model = countingModel(steps, called);

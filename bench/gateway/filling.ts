@@ -5,13 +5,13 @@ import { createSpace } from '../../packages/gateway/src/domain/spaces/space.ts';
 import { toJson } from '../../packages/gateway/src/ports/store/schema/json.ts';
 import type { Store } from '../../packages/gateway/src/ports/store/store.ts';
 
-/** Puts agents, spaces and work into a store, past HTTP: what is measured begins afterwards. */
+/** Puts agents, spaces and work into a store directly, without HTTP. This happens before the measurement. */
 export interface Filling {
   readonly store: Store;
   agents(count: number, config: object): Promise<readonly string[]>;
-  /** A space of an agent, which is in it already, and so many people: one if not said otherwise. */
+  /** Creates a space with the agent as a member and this many people, by default one. */
   room(agentId: string, people?: number): Promise<Room>;
-  /** So many events for each of the agents, in one transaction: all of it is there at once. */
+  /** Adds `each` events for each of the agents in one transaction, so that all of them are there at once. */
   work(agentIds: readonly string[], each: number): Promise<void>;
   close(): Promise<void>;
 }

@@ -9,10 +9,10 @@ import { type BenchGateway, startGateway } from './start-gateway.ts';
 
 const SAMPLES = 300;
 const WARM_UP = 100;
-/** Each with an agent of its own, so that no agent's memory of what it heard grows long. */
+/** Each has a separate agent, so that no agent's transcript grows long. */
 const ROOMS = 40;
 
-/** How long it takes until others see that an agent does something about a message. */
+/** How long it takes until others see that an agent acts on a message. */
 export async function benchGatewayFirstSign(): Promise<Report> {
   const databases = openDatabases();
   try {
@@ -68,7 +68,7 @@ async function furnish(database: BenchDatabase): Promise<readonly Room[]> {
   return rooms;
 }
 
-/** The next message comes when the agent rests: what one run leaves to be done is not the next one's. */
+/** The next message is posted when the agent is idle, so that work left by one run does not slow down the next. */
 async function timeOf(gateway: BenchGateway, room: Room, watcher: Watcher): Promise<number> {
   const rested = watcher.next('agent.inactive');
   const seen = watcher.next('tool-call.start');

@@ -40,7 +40,7 @@ export async function benchGatewayForks(): Promise<Report> {
 
 const AGENTS = ['turn', 'machine'] as const;
 
-/** Of each agent, in ascending order. */
+/** The times of each agent, in ascending order. */
 async function forkTimes(
   settings: { readonly home: string } | { readonly databaseUrl: string },
 ): Promise<Record<(typeof AGENTS)[number], number[]>> {

@@ -1,4 +1,4 @@
-// One gateway in a process of its own, told what to be by its first argument and spoken to over IPC.
+// One gateway in a separate process: its first argument configures it, and the parent talks to it over IPC.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { tool } from '@lastcall/core';
@@ -10,13 +10,13 @@ import { chatSteps, timedWords } from './chat-models.ts';
 import type { BenchSettings } from './databases.ts';
 import { everyRun } from './every-run.ts';
 
-/** What a benchmark wants of a gateway. */
+/** The gateway that a benchmark needs. */
 export interface GatewaySpec {
   readonly settings: BenchSettings;
   readonly secretKey: string;
   readonly synchronous?: 'FULL' | 'NORMAL';
   readonly tuning?: Partial<GatewayLimits>;
-  /** Of its one tool. A terminal one ends a run with its first call. */
+  /** Its one tool. If it is terminal, its first call ends the run. */
   readonly tool: { readonly terminal: boolean; readonly visible: boolean; readonly effects?: 'none' | 'external' };
   /** Tool steps in a run, where the tool is not terminal. */
   readonly steps?: number;
@@ -24,7 +24,7 @@ export interface GatewaySpec {
   readonly notify?: GatewayOptions['notify'];
 }
 
-/** Asked over IPC, and answered with a value under the same number. */
+/** A request over IPC. The answer has a value and the same id. */
 export interface ChildRequest {
   readonly id: number;
   readonly ask: 'memory' | 'rss' | 'ran-at' | 'processor-ms' | 'stop';
@@ -35,13 +35,13 @@ export interface ChildAnswer {
   readonly value: unknown;
 }
 
-/** What it says of itself once it listens. */
+/** What the gateway sends once it listens. */
 export interface ChildReady {
   readonly url: string;
 }
 
 const spec = JSON.parse(process.argv[2] ?? '{}') as GatewaySpec;
-/** When the tool ran. From one run to the next is a step: settled, told, asked again, planned, started. */
+/** When the tool ran. The time from one call to the next is a step: settle, emit, ask the model, plan, start. */
 let ranAt: number[] = [];
 
 const add = tool({
@@ -63,7 +63,7 @@ const gateway = createGateway({
   synchronous: spec.synchronous,
   tuning: spec.tuning,
   notify: spec.notify,
-  // What an agent may use is not what is measured. One event a run, so that events count runs.
+  // High limits, because the benchmark does not measure them. One event a run, so that the number of events is the number of runs.
   limits: {
     agent: { maxSteps: 1_000_000, tokensPerCycle: 1e9, consciousnessTokens: 1e9, eventsPerCycle: 1 },
   },
@@ -72,7 +72,7 @@ const gateway = createGateway({
     'after-200-ms': delayed(everyRun(steps), 200),
     'chat-steps': chatSteps(steps),
     'timed-words': timedWords(),
-    // One for each agent: they count what their agent was told.
+    // One model for each agent: each counts the requests of its agent.
     ...Object.fromEntries(['plain', 'turn', 'machine', 'few', 'many'].map((name) => [name, addingModel(STEPS)])),
     used: usingModel(),
   },
@@ -81,7 +81,7 @@ const gateway = createGateway({
 });
 
 await gateway.start();
-// Whoever started it is gone: nobody would ever stop it.
+// The parent process is gone, so no process would ever stop this one.
 process.once('disconnect', () => process.exit());
 process.on('message', (request: ChildRequest) => void answer(request));
 process.send?.({ url: gateway.url } satisfies ChildReady);

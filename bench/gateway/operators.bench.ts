@@ -46,7 +46,7 @@ interface Contender {
   readonly ms: number[];
 }
 
-/** What a posted message costs with a project, an audit and notifications, beside a gateway without them. */
+/** What a posted message costs with a project, an audit and notifications, compared with a gateway without them. */
 export async function benchGatewayOperators(): Promise<Report> {
   const databases = openDatabases();
   try {
@@ -112,14 +112,14 @@ async function start(
   return { gateway, key, spaces, ms: [] };
 }
 
-/** So that the comparison is the one that the report names. */
+/** Makes sure that the audit is on or off as the report says. */
 async function assertAudit({ url, secretKey }: BenchGateway, { isWritten }: { isWritten: boolean }): Promise<void> {
   const answer = await fetch(`${url}/api/audit?limit=1`, { headers: { authorization: `Bearer ${secretKey}` } });
   const { items } = (await answer.json()) as { items: readonly unknown[] };
   if (items.length > 0 !== isWritten) throw new Error(`The audit has ${items.length} entries.`);
 }
 
-/** The database server is idle but for the gateway that is measured. */
+/** Counts the whole database server, because only the gateway that is measured uses it. */
 async function costOfMessages(store: StoreKind, { gateway, key, spaces }: Contender, round: number): Promise<number> {
   const used = async () => (await gateway.processorMs()) + (store === 'postgres' ? processorMsOf(postgresPid()) : 0);
   const before = await used();

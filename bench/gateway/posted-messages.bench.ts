@@ -18,7 +18,7 @@ import { wakeTime } from './wake-time.ts';
 // By environment, for profiles and other sizes; `docs/benchmarks.md` has the commands.
 const AGENTS = Number(process.env.BENCH_AGENTS ?? 1_000);
 const MESSAGES_EACH = Number(process.env.BENCH_MESSAGES ?? 8);
-/** Of the client: more would wait in its queue and not in the gateway. */
+/** Connections of the client. With more, requests would wait in the client's queue instead of the gateway. */
 const CONNECTIONS = Number(process.env.BENCH_CONNECTIONS ?? 32);
 /** For the gateways' processes, e.g. `--cpu-prof`. */
 const NODE_FLAGS = process.env.BENCH_NODE_FLAGS?.split(' ') ?? [];
@@ -43,17 +43,17 @@ const VARIANTS: readonly Variant[] = [
 ];
 
 export interface Handled extends Variant {
-  /** From the first request until the last run ended. */
+  /** Messages per second, from the first request until the last run ended. */
   readonly perSecond: number;
-  /** The same until the last request was answered. */
+  /** Messages per second, from the first request until the last one was answered. */
   readonly postedPerSecond: number;
-  /** Per message, of all gateways together. */
+  /** Processor time per message, of all gateways together. */
   readonly gatewayMs: number;
-  /** Per message. Of the embedded store it is the gateway's. */
+  /** Processor time per message. The embedded store's is part of the gateway's. */
   readonly databaseMs: number | undefined;
-  /** Per message, of everything else that the benchmark needs: the client, the pooler. */
+  /** Processor time per message of everything else that the benchmark needs: the client, the pooler. */
   readonly otherMs: number;
-  /** Of all messages, with those that wake an idle agent, until the gateways had ended everything. */
+  /** Time for all messages, including those that wake an idle agent, until the gateways had ended everything. */
   readonly elapsedMs: number;
   /** How many processors other programs of the machine used meanwhile. */
   readonly foreignProcessors: number;
@@ -120,7 +120,7 @@ async function measure(variant: Variant, { database, furnished, gateways, onHand
   const ownMs = processorMsOf(process.pid) - own;
   const foreignMs = busyMs() - all - ownMs;
   await onHandled(database);
-  // What a run leaves to be done belongs to it: the time is read when the gateways have ended all of it.
+  // Work that a run leaves counts too: the time is read when the gateways have finished it.
   const gatewayMs = (await sumOf(gateways, (one) => one.stop())) - before.gateways;
   const storeMs = databaseMs(variant) - before.database;
   const messages = AGENTS * MESSAGES_EACH + wakeMs.length;
@@ -171,7 +171,7 @@ async function roomsOf(filling: Filling, agents: readonly string[]): Promise<Rea
   return rooms;
 }
 
-/** A message to everybody, then the next to everybody. */
+/** A message to every agent, then the next to every agent. */
 function postsOf({ agents, rooms }: Furnished, gateways: readonly BenchGateway[]): readonly Post[] {
   const rounds = Array.from({ length: MESSAGES_EACH }, (_, round) => round);
   return rounds.flatMap((round) =>
@@ -189,7 +189,7 @@ function requestOf(agent: string, room: Room | undefined, round: number): { path
     : { path: `/api/spaces/${room.spaceId}/messages`, body: { text: `Message ${round}`, entityId: room.personId } };
 }
 
-/** Watches until everything is handled, and wakes an idle agent now and then. Gives how long that took each time. */
+/** Watches until everything is handled, and wakes an idle agent now and then. Returns how long each wake took. */
 async function observe(gateways: readonly BenchGateway[], room: Room): Promise<readonly number[]> {
   const [first] = gateways as [BenchGateway];
   const watcher = await watch(first, room.spaceId);
@@ -203,7 +203,7 @@ async function observe(gateways: readonly BenchGateway[], room: Room): Promise<r
   return wakeMs;
 }
 
-/** Of the messages to everybody but the one that was woken now and then. */
+/** Rates of the messages to all agents except the one that was woken now and then. */
 async function ratesOf(
   database: BenchDatabase,
   idle: string,
@@ -226,7 +226,7 @@ async function ratesOf(
   };
 }
 
-/** For an error: how many runs ended how, how many of them were taken over, and what became of the calls. */
+/** For an error: how many runs ended in which way, how many of them were taken over, and how the calls ended. */
 async function statusesOf({ store }: Filling): Promise<string> {
   const runs = await store.db
     .selectFrom('runs')

@@ -1,4 +1,4 @@
-// A client in a process of its own: posts what it is told over IPC, and says when it began and when it was through.
+// A client in a separate process: posts what it gets over IPC, and reports when it began and when it had finished.
 import { Agent, request } from 'node:http';
 
 export interface Post {
@@ -9,11 +9,11 @@ export interface Post {
 
 export interface PostingOrder {
   readonly posts: readonly Post[];
-  /** As many requests at a time, each on a connection that is kept, shared out among the servers. */
+  /** The number of requests at a time, each on a connection that is kept alive, distributed over the servers. */
   readonly connections: number;
 }
 
-/** Milliseconds since the epoch: the clock of everybody on this machine. */
+/** Milliseconds since the epoch, the same clock in all processes of this machine. */
 export interface Posted {
   readonly startedAt: number;
   readonly endedAt: number;
@@ -29,7 +29,7 @@ async function obey({ posts, connections }: PostingOrder): Promise<void> {
   process.send?.({ startedAt, endedAt: Date.now() } satisfies Posted);
 }
 
-/** Each connection has one user, who goes on at once: one that lies idle may be closed just as it is used again. */
+/** Each connection has one loop, which sends the next request at once: an idle connection may be closed just as it is used again. */
 async function postAll(posts: readonly Post[], connections: number): Promise<void> {
   const waiting = posts.values();
   const postRest = async (): Promise<void> => {

@@ -14,14 +14,14 @@ const ROUNDS = 8;
 const USED = ['tool_0', 'tool_1', 'tool_2', 'tool_3', 'tool_4'];
 const MOST = 1.1;
 
-/** What a step costs an agent that uses 5 tools of the registry, with nothing else there and with 1,995 more. */
+/** The cost of a step of an agent that uses 5 tools of the registry, with no others in it and with 1,995 more. */
 export async function benchGatewayRegisteredTools(): Promise<Report> {
   const databases = openDatabases();
   const measured: Measured[] = [];
   try {
     for (const [store, create] of [['SQLite', databases.sqlite] as const, ['PostgreSQL', databases.postgres] as const])
       for (const registered of [USED.length, 2_000]) measured.push(await prepare(store, registered, await create()));
-    // In turns: where the machine is slow for a while, it is slow for all of them. The first round warms up.
+    // They take turns, so that a slow phase of the machine affects all of them. The first round warms up.
     for (let round = 0; round <= ROUNDS; round++) for (const one of measured) await runRound(one, round > 0);
     return toReport(measured);
   } finally {
@@ -37,7 +37,7 @@ interface Measured {
   readonly agents: string[];
   /** From one step to the next, in a run. */
   readonly stepMs: number[];
-  /** Processor time of a round by its steps: the claims of the runs are in it. */
+  /** Processor time of a round divided by its steps, including the claims of the runs. */
   readonly processorMs: number[];
 }
 
@@ -46,7 +46,7 @@ async function prepare(store: string, registered: number, database: BenchDatabas
   await filling.store.transaction(async (tx) => {
     for (let index = 0; index < registered; index++) await createTool(tx, toolConfig(index), { isTaken: () => false });
   });
-  // A new agent each time: the model reads what this agent did, and not all that were before.
+  // A new agent each round, so that the model reads only the runs of this round.
   const agents = [...(await filling.agents(ROUNDS + 1, { model: 'instant', tools: [task.toolName, ...USED] }))];
   await filling.close();
   const tool = { terminal: false, visible: false };

@@ -42,7 +42,7 @@ interface Measured {
   readonly times: ReadonlyMap<string, readonly number[]>;
 }
 
-/** How long a search takes. The last query is one for a word of every entry, in a project with a hundred of them. */
+/** How long a search takes. The last query is for a word that every entry has, in a project with a hundred entries. */
 export async function benchGatewaySearch(): Promise<Report> {
   const databases = openDatabases();
   const stores = (process.env.BENCH_STORE ?? 'sqlite,postgres').split(',');

@@ -12,7 +12,7 @@ import { startGateway } from './start-gateway.ts';
 const FEW = 10;
 const MANY = 100_000;
 const STARTS = 5;
-/** Long enough for a few sweeps: they would be what grows. */
+/** Long enough for a few sweeps, whose cost might grow with the number of agents. */
 const SETTLE_MS = 3_000;
 
 interface Start {
@@ -28,7 +28,7 @@ export async function benchGatewaySleepingAgents(): Promise<Report> {
     await fill(few, FEW);
     await fill(many, MANY);
     const starts: { few: Start[]; many: Start[] } = { few: [], many: [] };
-    // The first of each finds nothing of its file in memory, and is let go.
+    // The first start of each is discarded: its file is not in the page cache yet.
     for (let count = 0; count <= STARTS; count++) {
       starts.few.push(await startOn(few));
       starts.many.push(await startOn(many));

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { ChildAnswer, ChildReady, ChildRequest, GatewaySpec } from './gateway-child.ts';
 
-/** A gateway in a process of its own. */
+/** A gateway in a separate process. */
 export interface BenchGateway {
   readonly url: string;
   readonly secretKey: string;
@@ -10,13 +10,13 @@ export interface BenchGateway {
   readonly startMs: number;
   /** Resident memory in bytes, after a collection. */
   memory(): Promise<number>;
-  /** The same without a collection, which would hold it up. */
+  /** The same without a collection, which would pause the gateway. */
   rss(): Promise<number>;
-  /** When its tool ran since the last time this was asked, in milliseconds of its own clock. */
+  /** When its tool ran since the last request, in milliseconds of that process's clock. */
   ranAt(): Promise<readonly number[]>;
   /** Milliseconds of processor time that its process took since it started. */
   processorMs(): Promise<number>;
-  /** Ends what is under way. Resolves with the processor time that its process took in all. */
+  /** Ends the active work. Resolves with the total processor time of its process. */
   stop(): Promise<number>;
 }
 

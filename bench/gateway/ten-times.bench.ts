@@ -9,12 +9,12 @@ import type { Post } from './poster-child.ts';
 import { ranOn } from './ran-on.ts';
 import { type BenchGateway, startGateway } from './start-gateway.ts';
 
-/** For a quick look: a tenth of everything, e.g. `BENCH_SCALE=0.1`. */
+/** `BENCH_SCALE=0.1` runs a tenth of everything, for a quick check. */
 const SCALE = Number(process.env.BENCH_SCALE ?? 1);
 const CONFIG = { model: 'instant', tools: [task.toolName] };
 const NODE_FLAGS = process.env.BENCH_NODE_FLAGS?.split(' ') ?? [];
 
-/** Processor time per message in milliseconds: of so much, and of ten times as much. */
+/** Processor time per message in milliseconds, with few rows and with ten times as many. */
 interface Compared {
   readonly what: string;
   readonly few: number;
@@ -65,7 +65,7 @@ async function compareMembers(databases: BenchDatabases): Promise<Compared> {
   return { what: `${few} / ${many} people in the space`, few: await measure(few), many: await measure(many) };
 }
 
-/** Messages to agents that remember so many runs. The gateway is warm by the time either is measured. */
+/** Messages to agents with few and with many runs in their transcript. The gateway is warmed up before both measurements. */
 async function compareTranscript(databases: BenchDatabases): Promise<Compared> {
   const [few, many, last] = [scaled(40), scaled(400), scaled(20)];
   const database = await databases.sqlite();
@@ -102,7 +102,7 @@ async function onGateway<T>(database: BenchDatabase, work: (gateway: BenchGatewa
 
 type PostTo = (rooms: readonly Room[], each: number) => Promise<void>;
 
-/** Processor time per message, from before they are posted until all runs have run. */
+/** Processor time per message, from before the messages are posted until all runs have ended. */
 async function costOf(gateway: BenchGateway, messages: number, send: (post: PostTo) => Promise<void>): Promise<number> {
   const before = await gateway.processorMs();
   await send(async (rooms, each) => {

@@ -21,13 +21,13 @@ const tuning = { runs: 2_000 };
 interface Rush {
   readonly name: string;
   readonly runsPerSecond: number;
-  /** Of all gateways together, the highest seen, in bytes. */
+  /** The peak of all gateways together, in bytes. */
   readonly memory: number;
   /** From a message to an idle agent until others see it awake. */
   readonly wakeMs: readonly number[];
 }
 
-/** Everybody has something to do at once, and models take their time. */
+/** All agents get work at once, and models take their time. */
 export async function benchGatewayThousandAgents(): Promise<Report> {
   const databases = openDatabases();
   try {
@@ -46,7 +46,7 @@ async function rush(name: string, database: BenchDatabase, count: number): Promi
   const agents = await filling.agents(AGENTS, { model: 'after-200-ms', tools: [task.toolName] });
   const [idle = ''] = await filling.agents(1, { model: 'instant', tools: [task.toolName] });
   const room = await filling.room(idle);
-  // The embedded store is the gateway's alone: it finds the work when it looks for sleepers.
+  // Only the gateway can open the embedded store, so the work is added before: it finds it when it looks for sleepers.
   if (!isShared) await filling.work(agents, EVENTS_EACH);
   if (!isShared) await filling.close();
   const tool = { terminal: true, visible: false };
@@ -83,7 +83,7 @@ async function rssOf(gateways: readonly BenchGateway[]): Promise<number> {
   return each.reduce((sum, rss) => sum + rss, 0);
 }
 
-/** Of the runs of everybody but the one that was woken, from the first one's start to the last one's end. */
+/** Runs per second of all agents except the one that was woken, from the start of the first run to the end of the last. */
 async function rateOf(database: BenchDatabase, idle: string): Promise<number> {
   const filling = await database.open();
   const { count, from, to } = await filling.store.db

@@ -6,7 +6,7 @@ import { countingModel } from './counting-model.ts';
 const schema = z.object({ a: z.number(), b: z.number() });
 const tools = [{ type: 'function' as const, name: task.toolName, inputSchema: z.toJSONSchema(schema) as object }];
 
-/** The loop as one writes it by hand: it validates and runs, and promises nothing else. */
+/** The loop as one writes it by hand: it validates and runs, and guarantees nothing else. */
 export const bareLoop: Contender = {
   name: 'a bare loop',
   of: '–',

@@ -4,7 +4,7 @@ export interface Contender {
   readonly name: string;
   /** Package and version. */
   readonly of: string;
-  /** Runs the work once and gives how often the tool was run, so that nobody is quick by leaving something out. */
+  /** Runs the work once. Returns how often the tool ran, so that a contender that skips work is noticed. */
   run(steps: number): Promise<number>;
 }
 
@@ -17,7 +17,7 @@ export const task = {
   answer: 'Done.',
 } as const;
 
-/** Throws where a contender did less than it was asked to. */
+/** Throws if a contender did not run the tool exactly once a step. */
 export async function runChecked(contender: Contender, steps: number): Promise<void> {
   const ran = await contender.run(steps);
   if (ran !== steps) throw new Error(`${contender.name} ran the tool ${ran} times instead of ${steps}.`);

@@ -4,13 +4,13 @@ import { lastcallRun, lastcallStream } from './lastcall.ts';
 
 const PEERS = ['ai-sdk', 'openai-agents', 'mastra', 'langchain'] as const;
 
-/** Everybody who runs, ours first. */
+/** All contenders, ours first. */
 export async function contenders(): Promise<readonly Contender[]> {
   const peers = await Promise.all(PEERS.map(loadPeer));
   return [lastcallRun, lastcallStream, bareLoop, ...peers.flat()];
 }
 
-// By address: the peers are installed apart and may not be there when the types are checked.
+// Imported by URL: the peers are installed separately and may be missing when the types are checked.
 async function loadPeer(name: string): Promise<readonly Contender[]> {
   const module = await import(new URL(`../peers/overhead/${name}.ts`, import.meta.url).href);
   return (module as { contenders: readonly Contender[] }).contenders;

@@ -4,12 +4,12 @@ import { type Contender, runChecked } from './contender.ts';
 import { contenders } from './contenders.ts';
 
 const STEPS = [20, 200, 2_000] as const;
-// A run that is foreseen to take longer is not begun: nothing could stop it.
+// A run that would probably take longer is not started, because nothing could stop it.
 const MOST_MS = 20_000;
 const ROUNDS = 5;
 const ROUNDS_MS = 4_000;
 
-/** How the cost of a step grows with the steps before it. */
+/** How the cost of a step grows with the number of steps before it. */
 export async function benchGrowth(): Promise<Report> {
   const rows: (string | number)[][] = [];
   for (const contender of await contenders()) rows.push(await measureGrowth(contender));
@@ -36,13 +36,13 @@ async function measureGrowth(contender: Contender): Promise<(string | number)[]>
   return [contender.name, contender.of, ...cells];
 }
 
-/** What a run would take if the cost of a step grew on as it did so far. */
+/** The duration of a run if the cost of a step keeps growing as it did so far. */
 function foreseenMs(perStep: readonly number[], steps: number): number {
   const [last = 0, before = last] = perStep.toReversed();
   return steps * last * Math.max(1, last / before);
 }
 
-/** The shortest work is run often: its median is one of compiled code. */
+/** The shortest work is run more often, so that its median is that of compiled code. */
 async function medianMs(contender: Contender, steps: number): Promise<number> {
   const all: number[] = [];
   let total = 0;

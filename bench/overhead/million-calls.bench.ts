@@ -9,7 +9,7 @@ interface Counted {
   readonly type: 'counted';
 }
 
-/** Whether a session that lives long keeps anything of the calls that were settled on it. */
+/** Whether a long-lived session keeps anything of the calls that were settled on it. */
 export async function benchMillionCalls(): Promise<Report> {
   const total = slice('total', { initial: 0, on: { counted: (n: number, _event: Counted) => n + 1 } });
   const session = createSession({ slices: [total] });

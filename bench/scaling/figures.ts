@@ -11,14 +11,14 @@ interface Costs {
   readonly otherMs: number;
 }
 
-/** A message is posted, claimed, journaled and ended: that often a gateway asks the database and goes on with its answer. */
+/** A gateway waits for the database this often per message: when it is posted, claimed, journaled and ended. */
 const ROUND_TRIPS = 4;
 const SIMULATED_MESSAGES = 20_000;
 /** More messages under way per gateway do not make a busy gateway faster. */
 const UNDER_WAY = 64;
 const GATEWAYS = [1, 2, 4, 8, 16];
 const PROCESSORS = [2, 4, 8, 16, 32];
-/** A system at this part of its capacity has room for a busy minute. */
+/** At this share of its capacity a system has room for a busy minute. */
 const LOAD = 0.7;
 const MANY_CONNECTIONS = 10_000;
 /** Connections of the pooler to the server, for each processor of the server. */
@@ -63,7 +63,7 @@ function measuredTable({ one, two, pooled }: Measured): Report {
   };
 }
 
-/** The same simulation that computes the table of capacity, on the machine that was measured. */
+/** Runs the simulation that computes the table of capacity for the machine that was measured. */
 function checkTable({ one, two }: Measured): Report {
   const rows = [one, two].map((run) => {
     const processors = Math.max(0.5, availableParallelism() - run.foreignProcessors);
@@ -126,7 +126,7 @@ function saturated(network: Network, gateways: number): Simulated {
 
 interface Size {
   readonly gateways: number;
-  /** Of the database, or of the one machine. */
+  /** Processors of the database's machine, or of the only machine. */
   readonly processors: number;
 }
 

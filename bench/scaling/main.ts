@@ -23,5 +23,5 @@ const page = await readFile(PAGE, 'utf8');
 const [before = '', rest = ''] = page.split(BEGIN);
 const [, after = ''] = rest.split(END);
 await writeFile(PAGE, `${before}${BEGIN}\n\n${figures}\n\n${END}${after}`);
-// Not exitCode: the database server's own hook at the end of the process would set it back.
+// Not exitCode: the exit hook of the database server would reset it.
 process.exit(0);

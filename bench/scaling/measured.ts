@@ -2,10 +2,10 @@ import { createPool } from '../../packages/gateway/src/ports/store/postgres/post
 import type { BenchDatabase, BenchDatabases } from '../gateway/databases.ts';
 import { type Handled, handle, type Variant } from '../gateway/posted-messages.bench.ts';
 
-/** What a message costs, and the connections that the gateways had open to the server. */
+/** The cost of a message, and the connections that the gateways had open to the server. */
 export interface MeasuredRun extends Handled {
   readonly databaseMs: number;
-  /** Of all gateways, without those of the pool behind a pooler. */
+  /** Connections of all gateways, without those of the pooler's pool. */
   readonly connections: number;
 }
 
@@ -32,7 +32,7 @@ async function measured(variant: Variant, databases: BenchDatabases): Promise<Me
   return { ...handled, databaseMs: handled.databaseMs ?? Number.NaN, connections };
 }
 
-/** Behind a pooler, those that do not go through it. */
+/** Counts the connections; with a pooler, only those that do not go through it. */
 async function connectionsOf({ settings }: BenchDatabase): Promise<number> {
   if (!('databaseUrl' in settings)) return 0;
   const { databaseUrl, databaseDirectUrl } = settings;

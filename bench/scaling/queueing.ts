@@ -1,12 +1,12 @@
 import { Random } from '../../packages/gateway/test/chaos/random.ts';
 
 /**
- * A simulation of queues: messages visit processes, each of which does one thing at a time per server, and each of which needs a processor
+ * A simulation of queues: messages visit processes. Each process does one thing at a time per server, and needs a processor
  * of its host while it works.
  */
 interface Station {
   readonly name: string;
-  /** How many visits it serves at once. A gateway has one: its event loop. */
+  /** How many visits it serves at once. A gateway has one server: its event loop. */
   readonly servers: number;
   readonly host: string;
 }
@@ -26,7 +26,7 @@ export interface Visit {
 
 export interface Load {
   readonly messages: number;
-  /** Either so many messages are always under way, or they arrive by chance, so many a second. */
+  /** Either a fixed number of messages is always active, or messages arrive at random at a given rate per second. */
   readonly arrivals: { readonly underWay: number } | { readonly perSecond: number };
   readonly seed?: number;
 }

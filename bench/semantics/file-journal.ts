@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Entry, type Journal, Transcript } from '@lastcall/core';
 
-/** A journal in a file, one entry a line, and the transcript that such a file holds. */
+/** A journal in a file, one entry per line, and the transcript of such a file. */
 export function fileJournal(directory: string): { journal: Journal; transcript: Transcript | undefined } {
   const file = join(directory, 'journal.jsonl');
   const write = (entries: readonly Entry[]): void =>

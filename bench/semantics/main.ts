@@ -45,7 +45,7 @@ const head = [
 const asked = await tellMeans();
 console.log(asked);
 await writeFile(new URL('../../docs/semantics.md', import.meta.url), [...head, ...sections, asked].join('\n'));
-// Tools that were left behind may still hold the process.
+// Abandoned tools may keep the process alive.
 process.exit(0);
 
 async function tellMeans(): Promise<string> {

@@ -1,7 +1,7 @@
 import type { Observation, Subject } from './subject.ts';
 import type { SubjectName } from './subjects.ts';
 
-/** Something that happens to a run, and what is to be seen of it. What a cell says is computed from what was observed. */
+/** Something that happens to a run, and how to observe it. The text of a cell is computed from the observation. */
 export interface Scenario {
   readonly title: string;
   /** What is done, and what the words in the cells mean. */

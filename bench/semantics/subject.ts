@@ -1,7 +1,7 @@
-/** A library under observation. Each takes the same script in its own way, with its defaults where the script says nothing. */
+/** A library that is compared. Each runs the same script with its own API, and with its defaults where the script says nothing. */
 export interface Subject {
   readonly name: string;
-  /** What of the library each part of a script is done with. */
+  /** The feature of the library that each part of a script uses. */
   readonly means: Means;
   /** Runs a script until it ends or waits for a decision. Throws NotSupported where the library has no such feature. */
   run(script: Script): Promise<Observation>;
@@ -12,13 +12,13 @@ export type Means = Readonly<
 >;
 
 export interface Script {
-  /** What the model says, given how often it was asked and what it was shown. */
+  /** Returns the model's reply, given the number of the request and the results in it. */
   readonly model: (request: Asked) => Reply;
   readonly tools: Readonly<Record<string, ScriptedTool>>;
   readonly maxSteps?: number;
-  /** The whole run is to end after this. */
+  /** The time limit of the whole run. */
   readonly deadlineMs?: number;
-  /** Where the run is to be written down, and gone on with if something is there. */
+  /** The folder where the run is stored. If it holds a stored run, the run is resumed. */
   readonly directory?: string;
 }
 
@@ -34,31 +34,31 @@ export type Reply = string | readonly string[];
 
 export interface ScriptedTool {
   execute(tools: ToolHands): string | Promise<string>;
-  /** Its result is the answer, and the run is to end with it. */
+  /** Its result is the answer and should end the run. */
   readonly stop?: true;
   readonly timeoutMs?: number;
-  /** Runs only once somebody has allowed it. */
+  /** Runs only after a person has approved it. */
   readonly approval?: true;
 }
 
 /** What a tool can reach. */
 interface ToolHands {
-  /** Writes to the state that the library itself hands to its tools. */
+  /** Writes to the state that the library passes to its tools. */
   write(value: string): void;
 }
 
 export interface Observation {
   readonly end: 'finished' | 'waiting' | 'rejected';
-  /** The answer, where it finished. */
+  /** The answer, if the run finished. */
   readonly answer: string;
   /** Why it stopped, in the library's own words: a finish reason, or the name of the error. */
   readonly why: string;
-  /** How often the model was asked, and what it was shown last. */
+  /** How often the model was asked, and the results in its last request. */
   readonly asked: number;
   readonly shown: Readonly<Record<string, string>>;
-  /** What the state holds that tools wrote to, now. */
+  /** The current value of the state that tools wrote to. */
   readonly written: () => string | undefined;
-  /** Goes on with a decision on the call that waits. */
+  /** Decides the call that waits, and continues the run. */
   readonly decide?: (decision: 'approve' | 'reject') => Promise<Observation>;
 }
 
@@ -67,7 +67,7 @@ export class NotSupported extends Error {
   override readonly name: string = 'NotSupported';
 }
 
-/** Follows what a model is asked, so that each adapter need only translate. */
+/** Records the requests to a model, so that each adapter only has to translate them. */
 export class Interview {
   readonly #model: Script['model'];
   asked = 0;
@@ -89,7 +89,7 @@ export function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : typeof error;
 }
 
-/** Replies one after another; asked further, it says so. */
+/** Returns these replies in order, and 'asked once more' after them. */
 export function inOrder(...replies: readonly Reply[]): Script['model'] {
   return ({ time }) => replies[time - 1] ?? 'asked once more';
 }

@@ -7,7 +7,7 @@ export type SubjectName = 'lastcall' | (typeof PEERS)[number];
 
 export const SUBJECTS: readonly SubjectName[] = ['lastcall', ...PEERS];
 
-// By address: the peers are installed apart and may not be there when the types are checked.
+// Imported by URL: the peers are installed separately and may be missing when the types are checked.
 export async function loadSubject(name: SubjectName): Promise<Subject> {
   if (name === 'lastcall') return lastcall;
   const module = await import(new URL(`../peers/semantics/${name}.ts`, import.meta.url).href);

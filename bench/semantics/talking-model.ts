@@ -7,7 +7,7 @@ import type {
 } from '@ai-sdk/provider';
 import type { Interview, Reply } from './subject.ts';
 
-/** A model of the AI SDK's interface that says what an interview says. */
+/** A model with the AI SDK's interface that returns the replies of an interview. */
 export function talkingModel(interview: Interview): LanguageModelV4 {
   const next = (options: LanguageModelV4CallOptions): LanguageModelV4GenerateResult =>
     toResult(interview.ask(readResults(options)), interview.asked);

@@ -12,7 +12,7 @@ const MESSAGES = 200;
 const MOST_MS = 1_500;
 const MOST_KB = 190;
 
-/** A browser that has seen nothing yet: how long until a person can read. */
+/** How long it takes with an empty cache until a person can read the page. */
 export async function benchStudioColdBrowser(): Promise<Report> {
   await using gateway = await startTestGateway({
     spaces: [{ name: 'Desk', people: [{ name: 'Ada', externalId: 'ada' }] }],
@@ -49,7 +49,7 @@ export async function benchStudioColdBrowser(): Promise<Report> {
 
 interface Opened {
   readonly seenMs: number;
-  /** The page, its scripts, styles and typeface: as they were sent, and unpacked. */
+  /** The size of the page, its scripts, styles and typeface: as sent, and unpacked. */
   readonly sentKb: number;
   readonly unpackedKb: number;
   readonly files: number;
@@ -60,7 +60,7 @@ async function openByLink(gateway: TestGateway, entityId: string): Promise<Opene
   return await inNewBrowser((page) => measure(page, url));
 }
 
-/** The session is made in a context of its own, so that what it loaded is not in the cache of the one that is measured. */
+/** Signs in with a separate context, so that what it loads is not in the cache of the one that is measured. */
 async function openSignedIn(gateway: TestGateway, entityId: string): Promise<Opened> {
   const url = await linkFor(gateway, entityId);
   return await inNewBrowser(async (page) => {

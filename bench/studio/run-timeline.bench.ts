@@ -11,7 +11,7 @@ import { heldAtMost } from '../held.ts';
 import { type Report, toMarkdown } from '../report.ts';
 import { firstSeenMs, watchFirstSeen } from './first-seen.ts';
 
-/** The last one has 302 steps: the last step only says something. */
+/** The last size has 302 steps: the last step is only text. */
 const SIZES = [
   { calls: 20, perStep: 50 },
   { calls: 2_000, perStep: 50 },
@@ -19,7 +19,7 @@ const SIZES = [
 ] as const;
 const READY_MS = 600;
 const ROUNDS = 3;
-/** How far each frame scrolls, in pixels: a hand that turns the wheel fast. */
+/** How far each frame scrolls, in pixels, as when the wheel is turned fast. */
 const PER_FRAME = 300;
 const FRAMES = 180;
 
@@ -129,7 +129,7 @@ async function runOn({ api }: TestGateway): Promise<string> {
   );
 }
 
-/** The processor time that the page's main thread takes from now on, in milliseconds. */
+/** Returns a function for the processor time that the page's main thread took since, in milliseconds. */
 async function watchWork(page: Page): Promise<() => Promise<number>> {
   const devtools = await page.context().newCDPSession(page);
   await devtools.send('Performance.enable', { timeDomain: 'threadTicks' });
@@ -141,7 +141,7 @@ async function watchWork(page: Page): Promise<() => Promise<number>> {
   return async () => (await read()) - before;
 }
 
-/** Scrolls down, and up again at the end, and tells how long each frame took. */
+/** Scrolls down, and up again at the end, and returns how long each frame took. */
 function scroll(page: Page): Promise<{ frames: number[]; rows: number }> {
   return page.evaluate(
     async ({ perFrame, count }) => {

@@ -16,7 +16,7 @@ test('a queue with one server takes as long as theory says: the service time by 
   }
 });
 
-test('servers at work all the time do as much as they can, and no more than their host has processors for', () => {
+test('servers that are always busy handle as many messages as they can, limited by the processors of their host', () => {
   const rateOf = (network: Network): number =>
     simulate(network, { messages: 50_000, arrivals: { underWay: 20 } }).perSecond;
   expect(rateOf(single(1)) / 500).toBeCloseTo(1, 1);
@@ -25,7 +25,7 @@ test('servers at work all the time do as much as they can, and no more than thei
   expect(rateOf(single(4, 1.5)) / 750).toBeCloseTo(1, 1);
 });
 
-test('messages that visit two servers in turns are held up by the slower one', () => {
+test('messages that visit two servers in turns are limited by the slower one', () => {
   const network: Network = {
     hosts: { one: 1, other: 1 },
     stations: [

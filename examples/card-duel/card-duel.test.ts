@@ -47,7 +47,7 @@ async function play(seed: number): Promise<Played> {
   return { winner, lines, moves, problems, requests: [...models.ada.requests, ...models.bo.requests] };
 }
 
-/** What is wrong with a table, if anything is. */
+/** What is wrong with a table, or an empty list. */
 function problemsOf(session: Session): readonly string[] {
   const { zones } = session.read(game);
   const state = session.read(combat);
@@ -76,7 +76,7 @@ describe('a whole game', () => {
     played = await play(SEED);
   });
 
-  test('comes to a winner, and what was printed says who', () => {
+  test('has a winner, and the output names the winner', () => {
     expect(played.winner).toBe('ada');
     expect(played.lines.at(-1)).toBe('\nAda wins in turn 7.');
   });
@@ -97,18 +97,18 @@ describe('a whole game', () => {
     for (const { prompt } of played.requests) expect(unanswered(prompt)).toEqual([]);
   });
 
-  test('loses and doubles no card, whatever the move', () => {
+  test('no move loses or duplicates a card', () => {
     expect(played.problems).toEqual([]);
   });
 
-  test('is the same game when it is played again', async () => {
+  test('is the same when it is played again', async () => {
     const again = await play(SEED);
     expect(again.lines).toEqual(played.lines);
     expect(again.requests.map(({ prompt }) => prompt)).toEqual(played.requests.map(({ prompt }) => prompt));
   });
 });
 
-test('whatever the shuffle, a game ends, and no card is lost or doubled', { timeout: 60_000 }, async () => {
+test('with any shuffle a game ends, and no card is lost or duplicated', { timeout: 60_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 2_147_483_646 }), async (seed) => {
       const { lines, problems, requests } = await play(seed);
@@ -124,7 +124,7 @@ function codeOf(outcome: Settlement['outcome']): string {
   return outcome.status === 'error' ? outcome.code : outcome.status;
 }
 
-/** The calls of a request whose result does not follow directly, once. */
+/** The calls of a request that are not followed directly by exactly one result. */
 function unanswered(prompt: ScriptedModel['requests'][number]['prompt']): readonly string[] {
   return prompt.flatMap((message, index) => {
     const next = prompt[index + 1];
@@ -266,7 +266,7 @@ describe('a move that the rules forbid', () => {
 describe('a turn in main mode', () => {
   const attachToBench = { toolName: 'attach_energy', input: { ember: 'ada-9', beast: 'ada-0' } };
 
-  test('[R30] is taken back whole by a rewind: the table is what it was, and the model is told why', async () => {
+  test('[R30] is undone completely by a rewind: the table is restored, and the model reads why', async () => {
     const session = midGame();
     const before = tableOf(session);
     const seen: unknown[] = [];
@@ -286,7 +286,7 @@ describe('a turn in main mode', () => {
     expect(model.requests[2]?.prompt.map(({ role }) => role)).toEqual(['system', 'user', 'user']);
   });
 
-  test('[R36] shows of what was searched and of what was peeked at only the newest, each in its own slot', async () => {
+  test('[R36] shows only the newest search result and the newest peek result, each in its own slot', async () => {
     const search = (zone: string) => ({ toolName: 'search_zone', input: { owner: 'mine', zone } });
     const model = scriptedModel([
       [{ toolName: 'peek', input: { count: 2 } }, search('hand')],
@@ -309,7 +309,7 @@ describe('a turn in main mode', () => {
   });
 });
 
-test('a model plays where there is a key for one, and nobody asks for one without', async () => {
+test('a model plays if the environment has a key for it; without a key, no model is requested', async () => {
   expect(await findModel({})).toBeUndefined();
   expect(await findModel({ ANTHROPIC_API_KEY: '', OPENAI_API_KEY: '' })).toBeUndefined();
   const anthropic = await findModel({ ANTHROPIC_API_KEY: 'none', CARD_DUEL_MODEL: 'some-model' });

@@ -32,7 +32,7 @@ test('[S11] in a browser, a person approves a call, denies another, and finds th
   const cards = page.getByLabel('Call of pay');
   await cards.getByRole('button', { name: 'Approve' }).waitFor();
   expect(example.paid).toEqual([]);
-  // Loaded again in the middle: the call still waits.
+  // The page is reloaded in the middle: the call still waits.
   await page.reload();
   await page.getByText('Please pay 12 euros.').waitFor();
   await cards.getByRole('button', { name: 'Approve' }).click();

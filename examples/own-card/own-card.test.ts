@@ -22,7 +22,7 @@ afterAll(async () => {
   await example?.stop();
 });
 
-test('[S10] a page of one’s own shows a call with a component of its own, and two tabs agree on the answer', async () => {
+test('[S10] a custom page shows a call with a custom component, and two tabs agree on the answer', async () => {
   const [page, other] = [await browser.newPage(), await browser.newPage()];
   const problems: string[] = [];
   page.on('pageerror', (error) => void problems.push(error.message));

@@ -26,7 +26,7 @@ async function ask(page: Page, ticket: string, text: string): Promise<void> {
   await page.getByRole('button', { name: 'Send', exact: true }).last().click();
 }
 
-test('[S21] [S10] a support desk of one file approves only what was shown, edits and allows, asks with forms and yes or no, and two tabs agree', async () => {
+test('[S21] [S10] a support desk in one file approves only what was shown, edits, allows, asks by form or yes/no, and two tabs agree', async () => {
   const [page, other] = [await browser.newPage(), await browser.newPage()];
   const problems: string[] = [];
   page.on('pageerror', (error) => void problems.push(error.message));
@@ -56,7 +56,7 @@ test('[S21] [S10] a support desk of one file approves only what was shown, edits
   await ask(page, 'New address', 'Send it to my other address.');
   const address = page.getByRole('region', { name: 'ask_address' });
   await address.getByText('Where does the parcel go now?').waitFor();
-  // The list of tickets says so in the other tab, too.
+  // The list of tickets in the other tab shows it too.
   await other.getByRole('button', { name: 'New address 1 waiting' }).waitFor();
   expect(await address.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
   await address.getByLabel('Street').fill('Long Road 1');

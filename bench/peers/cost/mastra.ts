@@ -22,7 +22,7 @@ export const contender: CostContender = {
       id: 'clerk',
       name: 'Clerk',
       instructions: INSTRUCTIONS,
-      // Its own copy of the interface's types is of another version.
+      // Mastra has another version of the interface's types.
       model: provider('scripted') as never,
       tools,
       memory: new Memory({ storage: new MockStore(), options: { lastMessages: 200 } }),

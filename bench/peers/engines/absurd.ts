@@ -17,7 +17,7 @@ export const engines: readonly EngineModule[] = [
   },
 ];
 
-/** As many runs as a gateway of ours has open at once: with a model that takes its time, fewer would be what is measured. */
+/** As many runs as one of our gateways has open at once. With a slow model, a lower limit would decide the result. */
 const CONCURRENCY = 500;
 
 async function open({ databaseUrl, steps, modelAnswers, tool }: EnginePlace): Promise<Engine> {
@@ -31,7 +31,7 @@ async function open({ databaseUrl, steps, modelAnswers, tool }: EnginePlace): Pr
     }
     return null;
   });
-  // A task that waits for its next message is an agent. It is put away while it waits, and replayed from its checkpoints.
+  // A task that waits for its next message is an agent. It is unloaded while it waits, and then replayed from its checkpoints.
   absurd.registerTask<{ agent: string }, null>({ name: 'agent' }, async ({ agent }, ctx) => {
     const heard: unknown[] = [];
     for (let number = 0; ; number++) {
@@ -60,7 +60,7 @@ async function open({ databaseUrl, steps, modelAnswers, tool }: EnginePlace): Pr
   };
 }
 
-/** An event is emitted once: each message has a name of its own. */
+/** Each event name can be emitted only once, so each message has a separate name. */
 function eventOf(agent: string, number: number): string {
   return `${agent}:${number}`;
 }

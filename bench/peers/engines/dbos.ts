@@ -26,7 +26,7 @@ async function open({ databaseUrl, steps, modelAnswers, tool }: EnginePlace): Pr
     },
     { name: 'run' },
   );
-  // A workflow that receives for ever is an agent. It remembers what it heard in its variables, which replay restores.
+  // A workflow that receives for ever is an agent. It keeps the messages in its variables, which replay restores.
   const agent = DBOS.registerWorkflow(
     async () => {
       const heard: unknown[] = [];
@@ -53,12 +53,12 @@ async function open({ databaseUrl, steps, modelAnswers, tool }: EnginePlace): Pr
       for (const workflowID of agents) await DBOS.startWorkflow(agent, { workflowID })();
       return agents;
     },
-    // Agents never end: they are left as a crash leaves them.
+    // Agents never end: they are left as after a crash.
     close: () => DBOS.shutdown({ workflowCompletionTimeoutMS: 0 }),
   };
 }
 
-/** Longer than any measurement: a receive that times out is written down too. */
+/** Longer than any measurement, because a receive that times out is stored too. */
 const RECEIVE_SECONDS = 3_600;
 
 async function connect(databaseUrl: string): ReturnType<EngineModule['connect']> {

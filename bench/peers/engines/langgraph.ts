@@ -47,7 +47,7 @@ async function open(place: EnginePlace): Promise<Engine> {
   };
 }
 
-/** The smallest graph that does it: a node that asks the model, a node that runs the tool, so many times. */
+/** The smallest graph for this work: a node that asks the model and a node that runs the tool, repeated. */
 function graphOf({ steps, modelAnswers, tool }: EnginePlace, checkpointer: PostgresSaver) {
   return new StateGraph(MessagesAnnotation)
     .addNode('model', async ({ messages }) => {
@@ -65,12 +65,12 @@ function graphOf({ steps, modelAnswers, tool }: EnginePlace, checkpointer: Postg
     .compile({ checkpointer });
 }
 
-/** Two messages each, since it was last spoken to. */
+/** Steps since the last message of a person. Each step has two messages. */
 function stepsDone(messages: readonly BaseMessage[]): number {
   return (messages.length - 1 - messages.findLastIndex((message) => message instanceof HumanMessage)) / 2;
 }
 
-/** One message of a thread at a time. */
+/** Handles one message of a thread at a time. */
 async function serveMessages(handle: (thread: string) => Promise<void>): Promise<Server> {
   const last = new Map<string, Promise<void>>();
   const server = createServer((request, response) => {

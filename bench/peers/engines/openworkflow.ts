@@ -66,7 +66,7 @@ async function open(
     async waiters(count) {
       const agents = Array.from({ length: count }, (_, index) => `agent-${index}-${Date.now()}`);
       for (const agent of agents) await waiter.run({ agent });
-      // A signal that came before they wait would be dropped, which `send` reports.
+      // A signal that comes before they wait would be dropped; `send` reports that.
       await sleep(SETTLE_MS);
       return agents;
     },

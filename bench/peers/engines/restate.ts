@@ -38,7 +38,7 @@ function servicesOf({ steps, modelAnswers, tool }: EnginePlace) {
       },
     },
   });
-  // As its guide to agents has it: a virtual object for each, which handles one message at a time and keeps what was said.
+  // As in its guide to agents: a virtual object for each agent, which handles one message at a time and keeps the messages.
   const agent = restate.object({
     name: 'agent',
     handlers: {
@@ -84,13 +84,13 @@ function startServer(folder: string, ports: { ingress: number; admin: number; no
       RESTATE_BIND_PORT: String(ports.node),
       RESTATE_INGRESS__BIND_PORT: String(ports.ingress),
       RESTATE_ADMIN__BIND_PORT: String(ports.admin),
-      // Told to nobody.
+      // Restate sends no telemetry.
       DO_NOT_TRACK: '1',
     },
   });
 }
 
-/** Tries until the server is up. */
+/** Retries until the server is up. */
 async function register(admin: string, uri: string): Promise<void> {
   for (let attempt = 0; attempt < 120; attempt++) {
     const answer = await fetch(`${admin}/deployments`, {

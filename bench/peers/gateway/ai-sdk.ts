@@ -12,7 +12,7 @@ const add = tool({
   execute: async ({ a, b }) => (ranAt.push(performance.now()), a + b),
 });
 
-/** Nothing of it survives the process: what it costs is what there is to beat. */
+/** Stores nothing, so it is the lower bound of the cost. */
 export function steppers(): readonly Stepper[] {
   return [
     {

@@ -16,7 +16,7 @@ const add = tool(async ({ a, b }: { a: number; b: number }) => (ranAt.push(perfo
   schema: z.object({ a: z.number(), b: z.number() }),
 });
 
-/** With files in the folder. */
+/** The databases are files in `folder`. */
 export function steppers(folder: string): readonly Stepper[] {
   return [
     stepper('LangGraph, SqliteSaver, synchronous = FULL', { file: join(folder, 'full.db'), synchronous: 'FULL' }),
@@ -24,7 +24,7 @@ export function steppers(folder: string): readonly Stepper[] {
   ];
 }
 
-/** The smallest graph that does it: a node that asks the model, a node that runs the tool. Its steps are checkpointed in turn. */
+/** The smallest graph for this work: a node that asks the model and a node that runs the tool. There is a checkpoint after each. */
 function stepper(name: string, { file, synchronous }: { file: string; synchronous?: 'FULL' }): Stepper {
   const checkpointer = SqliteSaver.fromConnString(file);
   keepStatements(checkpointer.db);
@@ -38,7 +38,7 @@ function stepper(name: string, { file, synchronous }: { file: string; synchronou
       const config = {
         configurable: { thread_id: `run-${++runs}` },
         recursionLimit: 2 * steps + 2,
-        // Ours is durable before it goes on; so is this.
+        // A step is durable before the next one starts, as in ours.
         ...(synchronous === undefined ? {} : { durability: 'sync' as const }),
       };
       await graphOf(steps, checkpointer).invoke({ messages: [{ role: 'user', content: task.prompt }] }, config);
@@ -48,7 +48,7 @@ function stepper(name: string, { file, synchronous }: { file: string; synchronou
   };
 }
 
-/** Node 24 aborts when the collector meets a statement of better-sqlite3 12: none is left to it, that of a pragma neither. */
+/** Node 24 aborts when it collects a statement of better-sqlite3 12, so all statements are kept, also those of pragmas. */
 function keepStatements(db: SqliteSaver['db']): void {
   const prepare = db.prepare.bind(db);
   db.prepare = ((sql: string) => {

@@ -23,7 +23,7 @@ export const contenders: readonly Contender[] = [
         id: 'bench',
         name: 'bench',
         instructions: '',
-        // Its own copy of the interface's types is of another version.
+        // Mastra has another version of the interface's types.
         model: countingModel(steps) as never,
         tools: { add },
       });

@@ -63,7 +63,7 @@ async function observe(run: Run, input: unknown): Promise<Observation> {
     const result = await agent.invoke(input, {
       configurable: { thread_id: 'bench' },
       context: { state },
-      // A checkpoint is written before the next step begins: the strictest of its modes.
+      // A checkpoint is written before the next step begins. This is its strictest mode.
       ...(script.directory === undefined ? {} : { durability: 'sync' }),
       ...(script.deadlineMs === undefined ? {} : { timeout: script.deadlineMs }),
     });
@@ -149,7 +149,7 @@ function toMessage(reply: Reply, time: number): AIMessage {
   return new AIMessage({ content: '', tool_calls: calls });
 }
 
-/** The checkpointer in memory, with what it holds written to a file after each change. */
+/** The checkpointer in memory, which writes its content to a file after each change. */
 class FileSaver extends MemorySaver {
   readonly #file: string;
   readonly begun: boolean;

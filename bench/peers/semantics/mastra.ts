@@ -39,7 +39,7 @@ export const subject: Subject = {
       id: 'bench',
       name: 'bench',
       instructions: '',
-      // Its own copy of the interface's types is of another version.
+      // Mastra has another version of the interface's types.
       model: talkingModel(interview) as never,
       tools: toTools(script, context),
     });
@@ -119,7 +119,7 @@ function toTools({ tools }: Script, context: RequestContext): Record<string, Ret
   ) as Record<string, ReturnType<typeof createTool>>;
 }
 
-/** Its tool calls and results have their fields inside or under `payload`. */
+/** Its tool calls and results have their fields directly or in `payload`. */
 function fieldsOf(part: unknown): { toolName?: string; result?: unknown } {
   const { payload } = part as { payload?: object };
   return (payload ?? part) as { toolName?: string; result?: unknown };
