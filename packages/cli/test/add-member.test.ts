@@ -12,14 +12,14 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-test('[S15] a member is added to any JSON object, and every character that was there stays in its place', () => {
+test('[S15] a member is added to any JSON object, and all existing characters stay as they are', () => {
   fc.assert(
     fc.property(text, fc.constantFrom('\n', '\r\n'), (one, newline) => {
       const before = one.replaceAll('\n', newline);
       const after = addMember(before, { path: ['scripts'], key: 'a new key', value: 'x' });
       const given = JSON.parse(before);
       expect(JSON.parse(after)).toEqual({ ...given, scripts: { ...given.scripts, 'a new key': 'x' } });
-      // The text before is what is left if one piece is cut out.
+      // Removing one piece of the new text gives the old text.
       const start = Array.from({ length: after.length }, (_, at) => at).findIndex((at) => after[at] !== before[at]);
       const length = after.length - before.length;
       const cuts = Array.from({ length: start + 1 }, (_, at) => after.slice(0, at) + after.slice(at + length));

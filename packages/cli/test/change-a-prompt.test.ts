@@ -7,7 +7,7 @@ import { BIN, Program } from './support/program.ts';
 
 const repository = join(import.meta.dirname, '../../..');
 
-/** The page in one bash, as a reader runs it. The packages of the repository stand in for those of a registry. */
+/** Runs the page in one bash, as a reader does, with the packages of the repository instead of those of a registry. */
 test('[E1] [E6] [E7] [E8] the commands of change-a-prompt.md do what it says, from a bad run to a saved version', async () => {
   await using folder = await makeFolder();
   await symlink(join(repository, 'node_modules'), join(folder.path, 'installed'));

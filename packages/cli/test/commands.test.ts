@@ -10,7 +10,7 @@ import { type Ended, lastcall, Program } from './support/program.ts';
 
 const env = { PORT: '0', LASTCALL_SECRET_KEY: KEY };
 
-/** One gateway with the demo, for all commands that ask one. */
+/** One gateway with the demo, for all commands that need one. */
 let folder: Folder;
 let gateway: Program;
 let url: string;
@@ -54,7 +54,7 @@ test('[S12] a command exits with 3 and what to do if no gateway answers, or if t
     err: expect.stringMatching(/scope admin/),
   });
 });
-test('[S12] keys are created, listed and revoked, and a created one works until then', async () => {
+test('[S12] keys are created, listed and revoked, and a key works until it is revoked', async () => {
   const { code, out, err } = await askAsProcess(['keys', 'create', 'ci', '--scope', 'admin']);
   expect({ code, err }).toEqual({ code: 0, err: 'Shown this once:\n' });
   const key = out.trim();
@@ -147,7 +147,7 @@ test('[S12] tools test calls the tool once, prints how the call ended, and exits
   expect((await ask(['tools', 'list'])).out).toMatch(/^book_hotel +file +Books a hotel room/m);
 });
 
-test('[S12] replay prints what came, the steps with their calls and outcomes, and why the run stopped', async () => {
+test('[S12] replay prints the events, the steps with their calls and outcomes, and why the run stopped', async () => {
   await space.say('What is the weather in Tokyo?');
   const [run] = await space.ended(1);
   const { code, out } = await askAsProcess(['replay', run.id]);
@@ -165,7 +165,7 @@ test('[S12] replay prints what came, the steps with their calls and outcomes, an
   expect(await ask(['replay', 'no-such-run'])).toMatchObject({ code: 1, err: expect.stringContaining('no-such-run') });
 });
 
-test('[S12] open prints an address that signs in with what the key may do, for a person', async () => {
+test('[S12] open prints an address that signs a person in with the rights of the key', async () => {
   expect(await ask(['open', 'openapi.json'])).toMatchObject({ code: 0, out: `${url}/openapi.json\n` });
   expect(await ask(['open'], { LASTCALL_SECRET_KEY: '' })).toMatchObject({ code: 0, out: `${url}/\n` });
   expect((await ask(['open', '/runs?status=failed'])).out).toMatch(
@@ -181,7 +181,7 @@ test('[S12] open prints an address that signs in with what the key may do, for a
   expect(await ask(['open'], { LASTCALL_SECRET_KEY: weak })).toMatchObject({ code: 3 });
 });
 
-test('in a pipe the demo ends its start with the address that signs in, and it does so once', async () => {
+test('in a pipe the last line of the demo at its start is the sign-in address, which works once', async () => {
   const [, link = ''] = await gateway.prints(/^Open (\S+) \(signs in once, 15 minutes\)$/m);
   expect(link.startsWith(`${url}/#in=`)).toBe(true);
   expect(gateway.out.indexOf('Open ')).toBeGreaterThan(gateway.out.indexOf('Lastcall listens on'));
@@ -189,7 +189,7 @@ test('in a pipe the demo ends its start with the address that signs in, and it d
   expect(await signIn(link)).toMatchObject({ error: { code: 'link_not_valid' } });
 });
 
-/** As the page does that a link leads to. */
+/** Signs in as the page does that the link opens. */
 async function signIn(link: string): Promise<unknown> {
   const response = await fetch(`${url}/api/session`, {
     method: 'POST',
@@ -199,7 +199,7 @@ async function signIn(link: string): Promise<unknown> {
   return await response.json();
 }
 
-test('[S12] doctor says that all is well with a folder and its gateway', async () => {
+test('[S12] doctor reports no problem in a working folder with its gateway', async () => {
   const { code, out } = await askAsProcess(['doctor']);
   expect(out).toBe(
     `ok    node ${process.versions.node}\nwarn  no lastcall.config.ts here, so the demo runs: lastcall init\nok    store SQLite in .lastcall, in use by a gateway\nok    model rehearsal (no key found)\nok    gateway answers at ${url}\nok    no dead events\n`,
@@ -251,7 +251,7 @@ test('[O3] erase asks before it deletes, and shows the progress until the texts 
   expect(await ask(['erase', 'everything', id, '--yes'])).toMatchObject({ code: 2 });
 });
 
-test('[K13] usage prints what models were asked, and refuses what it cannot add up', async () => {
+test('[K13] usage prints the usage of models, and refuses what it cannot add up', async () => {
   expect(await ask(['usage', '--from', '2020-01-01', '--to', '2020-01-02'])).toMatchObject({
     code: 0,
     out: 'No model was asked from 2020-01-01 to 2020-01-02 (UTC).\n',

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { makeFolder } from './support/folder.ts';
 import { lastcall } from './support/program.ts';
 
-test('[S19] demo crash kills a gateway inside a payment, and another finishes it: paid once, settled once, told once', async () => {
+test('[S19] demo crash kills a gateway during a payment, and another finishes it: paid once, settled once, reported once', async () => {
   await using own = await makeFolder();
   const { code, out, err } = await lastcall(['demo', 'crash', '--json'], { folder: own.path });
   const report = JSON.parse(out);

@@ -13,7 +13,7 @@ const isGone = async (url: string): Promise<boolean> =>
     () => true,
   );
 
-/** Resolves once a run has begun that takes two seconds. */
+/** Starts a run that takes two seconds. Resolves once it has begun. */
 async function startImport(demo: DemoSpace): Promise<void> {
   const { items: spaces } = await demo.ask('/api/spaces');
   const { items: people } = await demo.ask('/api/entities?kind=human');
@@ -23,7 +23,7 @@ async function startImport(demo: DemoSpace): Promise<void> {
 }
 
 describe('the process that runs the demo', { concurrent: true }, () => {
-  test('[S19] the demo that was crashed starts again with the same address, key and link, and stops when it is told to', async () => {
+  test('[S19] after a crash the demo starts again with the same address, key and link, and it stops on a signal', async () => {
     await using folder = await makeFolder();
     await using program = Program.lastcall(['start'], { folder: folder.path, env });
     const url = await program.listens();
@@ -45,23 +45,23 @@ describe('the process that runs the demo', { concurrent: true }, () => {
     expect(await isGone(url)).toBe(true);
   });
 
-  test('Ctrl+C, which reaches both processes of the demo, stops it as before; a kill of the first ends the second', async () => {
+  test('Ctrl+C, which reaches both processes of the demo, stops it gracefully; killing the first process ends the second', async () => {
     await using folder = await makeFolder();
     await using program = Program.lastcall(['start'], { folder: folder.path, env });
     await startImport(new DemoSpace(await program.listens()));
     process.kill(-program.pid, 'SIGINT');
     expect(await program.ended).toMatchObject({ code: 0, signal: null, err: '' });
-    // An orderly stop lets the run finish.
+    // A graceful stop lets the run finish.
     expect(program.out).toContain('"event":"run"');
     await using other = Program.lastcall(['start'], { folder: folder.path, env });
     const url = await other.listens();
     other.send('SIGKILL');
-    // It ends when nobody holds its output any more: not the gateway either.
+    // `ended` resolves when no process holds its output any more, so the gateway is gone too.
     expect(await other.ended).toMatchObject({ signal: 'SIGKILL' });
     expect(await isGone(url)).toBe(true);
   });
 
-  test('[S18] what stops the start of the demo is said once, with its exit code', async () => {
+  test('[S18] an error that stops the start of the demo is printed once, with its exit code', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as { port: number };

@@ -8,7 +8,7 @@ import { lastcall, Program } from './support/program.ts';
 const env = { PORT: '0', LASTCALL_SECRET_KEY: KEY };
 
 describe('doctor', () => {
-  test('[S12] says of a configuration that cannot work what to do, and exits with 1', async () => {
+  test('[S12] says how to fix a configuration that cannot work, and exits with 1', async () => {
     await using sick = await makeFolder({ 'lastcall.config.ts': 'export default { port: -1 };' });
     const { code, out } = await lastcall(['doctor'], { folder: sick.path, env: { PORT: '0' } });
     expect(out).toMatch(/^FAIL {2}\S+lastcall\.config\.ts: port must be/m);

@@ -21,7 +21,7 @@ beforeAll(async () => {
   locked = JSON.parse(await readFile(join(repository, 'package-lock.json'), 'utf8')).packages;
 });
 
-/** The place of a dependency as Node finds it: in the folder of who wants it, or in one above. */
+/** Where Node finds a dependency: in the folder of the package that needs it, or in a folder above. */
 function findInstalled(from: string, name: string): string {
   for (let folder = from; ; folder = folder.replace(/(^|\/)[^/]*$/, '')) {
     const place = join(folder, 'node_modules', name);
@@ -31,7 +31,7 @@ function findInstalled(from: string, name: string): string {
   }
 }
 
-/** A package and all that is installed with it. Optional packages are left out where they do not fit, and stop no installation. */
+/** A package and everything that is installed with it. Optional packages are skipped where they do not fit; the installation goes on. */
 function installedWith(place: string, known: Set<string> = new Set()): ReadonlySet<string> {
   if (known.has(place)) return known;
   known.add(place);
@@ -41,7 +41,7 @@ function installedWith(place: string, known: Set<string> = new Set()): ReadonlyS
   return known;
 }
 
-/** Whether a range such as `>=22.19`, `20 || >=22` or `^18` takes a version. */
+/** Whether a range such as `>=22.19`, `20 || >=22` or `^18` allows a version. */
 function takes(range: string, version: readonly number[]): boolean {
   return range.split('||').some((one) => {
     const [, sign, ...parts] = /^\s*(>=|\^)?\s*(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:\.x)?\s*$/.exec(one) ?? [];
@@ -57,14 +57,14 @@ function compare(one: readonly number[], other: readonly number[]): number {
   return at < 0 ? 0 : (one[at] ?? 0) - (other[at] ?? 0);
 }
 
-/** The oldest version of Node that a package claims to run on. */
+/** The oldest version of Node that a package declares. */
 function oldestOf(place: string): readonly number[] {
   const [, major, minor = 0] = /^>=(\d+)(?:\.(\d+))?$/.exec(locked[place]?.engines?.node ?? '') ?? [];
   return [Number(major), Number(minor), 0];
 }
 
 test.each(PACKAGES)(
-  '[S14] no package that is installed with packages/%s wants a newer Node than that claims',
+  '[S14] no package that is installed with packages/%s needs a newer Node than it declares',
   async (name) => {
     const place = `packages/${name}`;
     const { engines } = JSON.parse(await readFile(join(repository, place, 'package.json'), 'utf8'));
@@ -83,7 +83,7 @@ test.each(PACKAGES)(
 );
 
 test.each(['cli', 'create'])(
-  '[S18] the program of packages/%s refuses every Node that its package does not claim to run on',
+  '[S18] the program of packages/%s refuses every Node that its package does not support',
   async (name) => {
     const [major, minor] = oldestOf(`packages/${name}`);
     const program = await readFile(join(repository, `packages/${name}/src/bin.ts`), 'utf8');

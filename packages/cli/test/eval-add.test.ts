@@ -51,7 +51,7 @@ const STORED = `import { contains, evaluate } from '@lastcall/core/eval';
 await evaluate({ name: 'clerk', agent: 'Clerk', cases: 'Polite clerk', scores: { polite: contains('dear') } });
 `;
 
-/** Its score ends the gateway if there is a file that says so. */
+/** Its scorer kills the gateway if the file lose.json exists. */
 const AWAY = `import { existsSync, readFileSync } from 'node:fs';
 import { evaluate } from '@lastcall/core/eval';
 
@@ -86,7 +86,7 @@ afterAll(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
-/** In a process of its own: it loads files, which a process does once. */
+/** In a separate process, because a process loads a file only once. */
 const run = (...args: readonly string[]): Promise<Ended> =>
   lastcall([...args, '--url', url], { folder: folder.path, env });
 const add = (...args: readonly string[]): ReturnType<typeof inProcess> =>
@@ -98,7 +98,7 @@ async function pay(message: string): Promise<string> {
   return runId;
 }
 
-test('[E6] [E8] a run becomes a case, and drafts are tried on it with its recorded outcomes: nothing is paid again', async () => {
+test('[E6] [E8] a run becomes a case, and drafts are tried on it with its recorded outcomes, so nothing is paid again', async () => {
   const runId = await pay('Pay the invoice.');
   const paid = () => readFile(join(folder.path, 'paid.log'), 'utf8');
   expect(await paid()).toBe('120 ');
@@ -121,7 +121,7 @@ test('[E6] [E8] a run becomes a case, and drafts are tried on it with its record
   expect(await paid()).toBe('120 ');
 });
 
-test('[E6] [E7] [E8] cases and results are in the gateway, and a draft is tried on the last tasks: nothing is paid again', async () => {
+test('[E6] [E7] [E8] cases and results are in the gateway, and a draft is tried on the last tasks, so nothing is paid again', async () => {
   const [first, second] = [await pay('Pay Ada.'), await pay('Pay Ben.')];
   const paid = () => readFile(join(folder.path, 'paid.log'), 'utf8');
   const before = await paid();
@@ -164,7 +164,7 @@ test('[E6] [E7] [E8] cases and results are in the gateway, and a draft is tried 
   expect([unnamed.code, unnamed.err]).toEqual([2, expect.stringContaining('Name one agent')]);
 });
 
-test('a second case of the same words has another name, and a file that is no list is left alone', async () => {
+test('a second case with the same words gets another name, and a file that is not a list is not changed', async () => {
   const runId = await pay('Pay the invoice.');
   await add(runId, '--file', 'more.json');
   await add(runId, '--file', 'more.json', '--expected', 'Yes.');
@@ -181,7 +181,7 @@ test('a second case of the same words has another name, and a file that is no li
   expect(missing.code).toBe(1);
 });
 
-test('[E5] [E7] if the gateway goes away, what was done is kept: no case counts as failed, and nothing that was not sent is lost', async () => {
+test('[E5] [E7] if the gateway goes away, finished work is kept: no case counts as failed, and no unsent result is lost', async () => {
   for (const words of ['Pay one.', 'Pay two.', 'Pay three.'])
     await add(await pay(words), '--evaluation', 'Away', '--expected', 'Paid');
   const start = async (): Promise<void> => {
@@ -212,7 +212,7 @@ test('[E5] [E7] if the gateway goes away, what was done is kept: no case counts 
   await start();
   expect((await run('eval', 'away.mjs')).err).not.toContain('continues');
 
-  // A report that could not be sent is sent by the same command, which runs nothing again.
+  // A report that could not be sent is sent by the same command, without running any case again.
   const own = (...args: readonly string[]) =>
     lastcall(['eval', 'away.mjs', '--send', '--url', url, ...args], { folder: folder.path, env: { ...env, OWN: '1' } });
   await lose();
@@ -221,7 +221,7 @@ test('[E5] [E7] if the gateway goes away, what was done is kept: no case counts 
   const sent = await own();
   expect([sent.code, sent.err]).toEqual([0, expect.stringMatching(/own: continues with 1 runs[\s\S]+Sent as "/)]);
 
-  // What the gateway would refuse at the end is refused first, and so is a key that may only read.
+  // Input that the gateway would refuse at the end is refused before anything runs, and so is a key that may only read.
   const long = await own('--label', 'x'.repeat(201));
   expect([long.code, long.err]).toEqual([2, '--label must have 1 to 200 characters.\n']);
   const weak = (await new DemoSpace(url).ask('/api/keys', { name: 'weak', scopes: ['read'] })).key;

@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { type Folder, linkPackages, makeFolder } from './support/folder.ts';
 import { type Ended, lastcall, Program } from './support/program.ts';
 
-/** An agent that knows what is in the file, and takes as long as it says. */
+/** An agent that knows the content of the file, and takes as long as the file says. */
 const DESK = `import { contains, evaluate, exact } from '@lastcall/core/eval';
 import { appendFileSync, readFileSync } from 'node:fs';
 
@@ -80,7 +80,7 @@ describe('lastcall eval', { concurrent: true }, () => {
     await using folder = await deskFolder({ wrong: [], slowFrom: 4 });
     for (const signal of ['SIGINT', 'SIGKILL'] as const) {
       await using program = Program.lastcall(['eval'], { folder: folder.path });
-      // The first four are done, and two more are under way.
+      // The first four are done, and two more are running.
       const log = async () => (await readFile(join(folder.path, 'runs.log'), 'utf8').catch(() => '')).split('\n');
       await vi.waitUntil(async () => (await log()).includes('5'), { timeout: 60_000, interval: 50 });
       program.send(signal);
@@ -98,11 +98,11 @@ describe('lastcall eval', { concurrent: true }, () => {
     const ran = (await readFile(join(folder.path, 'runs.log'), 'utf8')).trim().split('\n');
     expect(ran.map(Number).sort((one, other) => one - other)).toEqual([4, 5, 6, 7, 8, 9, 10, 11]);
     expect(await readdir(join(folder.path, '.lastcall/evals'))).toEqual(['desk.json']);
-    // What is complete is not continued.
+    // A complete evaluation is not continued.
     expect((await evaluate(folder)).err).not.toContain('continues');
   });
 
-  test('a file without evaluations, a wrong name, a broken file and wrong numbers say what to do', async () => {
+  test('the errors for a file without evaluations, a wrong name, a broken file and wrong numbers say what to do', async () => {
     await using folder = await makeFolder({
       'empty.eval.ts': 'export {};',
       'broken.eval.ts': 'throw new Error("Oh no.");',

@@ -12,7 +12,7 @@ const COMMANDS = [
   ...['tools list', 'tools test', 'usage', 'audit', 'export', 'erase', 'doctor', 'open', 'demo crash'],
 ];
 
-/** Those that can be run, by all their words. */
+/** The commands that can be run, with all their words. */
 function commandsOf(command: Command, path: readonly string[] = []): readonly (readonly [string, Command])[] {
   return command.commands.flatMap((one) => {
     const words = [...path, one.name()];

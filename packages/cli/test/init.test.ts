@@ -15,7 +15,7 @@ async function textsIn(folder: string): Promise<Record<string, string>> {
 
 const init = (folder: string, ...args: readonly string[]): Promise<Ended> => lastcall(['init', ...args], { folder });
 
-/** Starts the gateway of the folder, and runs a test with Node, both as npm would with the packages installed. */
+/** Starts the gateway of the folder and runs a test with Node, as npm would with the packages installed. */
 async function runBoth(folder: string, testFile: string): Promise<void> {
   await runTests(folder, testFile);
   await using gateway = Program.lastcall(['start', '--no-json'], { folder, env: { PORT: '0' } });
@@ -77,7 +77,7 @@ describe('init', { concurrent: true }, () => {
     expect(await readdir(join(made.path, 'deep/er'))).toContain('lastcall.config.ts');
   });
 
-  test('[S15] adds to a CommonJS project what is missing, says what it added and what it left, and changes no other character', async () => {
+  test('[S15] adds what a CommonJS project is missing, says what it added and what it left, and changes no other character', async () => {
     const before = {
       'package.json': COMMONJS,
       'README.md': '# Shop\n',
@@ -143,7 +143,7 @@ Next:
     await runTests(made.path, '**/*.test.mts');
   });
 
-  test('[S15] adds no sample beside a configuration that is there', async () => {
+  test('[S15] adds no sample if there is a configuration', async () => {
     const config = 'export default { agents: [] };\n';
     await using made = await makeFolder({ 'lastcall.config.mjs': config, 'package.json': '{"type":"module"}' });
     expect(await init(made.path)).toMatchObject({

@@ -63,7 +63,7 @@ test('[E4] lastcall record writes a cassette of an agent, without secrets, that 
   expect(JSON.stringify(other)).toContain('does not have this request');
 });
 
-test('record says what is missing', async () => {
+test('record says if the configuration file is missing', async () => {
   await using folder = await makeFolder();
   const { code, err } = await lastcall(['record', 'Desk', 'Hello'], { folder: folder.path });
   expect([code, err]).toEqual([2, 'There is no lastcall.config.ts in this folder.\n']);

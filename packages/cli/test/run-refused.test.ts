@@ -25,7 +25,7 @@ test.each([
   expect(new Set(sent.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
 });
 
-test('[S12] run goes on sending a task, with one key, while the connection is cut before the gateway answers', async () => {
+test('[S12] run retries sending a task with the same key while the connection is cut before the gateway answers', async () => {
   await using server = await startCountingServer();
   const done = { response: 'Hello.', stop: { reason: 'end_turn' }, run_id: 'r1' };
   const stream = { status: 200, text: `event: done\ndata: ${JSON.stringify(done)}\n\n` };

@@ -7,7 +7,7 @@ import { type Ended, lastcall, Program } from './support/program.ts';
 
 const env = { PORT: '0', LASTCALL_SECRET_KEY: KEY };
 
-/** An agent whose model does what the task says, in as many words. */
+/** An agent whose model does literally what the task says. */
 const CONFIG = `import { tool } from '@lastcall/core';
 import { streamResult } from '@lastcall/core/internal';
 import { appendFileSync } from 'node:fs';
@@ -74,7 +74,7 @@ afterAll(async () => {
 const run = (...args: readonly string[]): Promise<Ended> =>
   lastcall(['run', 'Analyst', ...args, '--url', url], { folder: folder.path, env });
 
-test('[S12] run prints the response alone on standard output, and what the agent does on standard error', async () => {
+test('[S12] run prints only the response on standard output, and the progress of the agent on standard error', async () => {
   const { code, out, err } = await run('Report on Tokyo', '--until', 'file_report');
   expect({ code, out }).toEqual({ code: 0, out: 'All is well.\n' });
   expect(err).toMatch(/^step 1 {2}file_report ok {2}[\d.]+ m?s\n$/);
@@ -83,7 +83,7 @@ test('[S12] run prints the response alone on standard output, and what the agent
   expect(await run('Say hello')).toMatchObject({ code: 0, out: 'Hello.\n', err: '' });
 });
 
-test('[S12] run exits with why the run stopped', async () => {
+test('[S12] the exit code of run says why the run stopped', async () => {
   const limited = await run('Look around', '--until', 'file_report');
   expect(limited).toMatchObject({
     code: 10,
@@ -114,7 +114,7 @@ test('[S12] run exits with why the run stopped', async () => {
   expect(nobody).toMatchObject({ code: 1, err: expect.stringContaining('There is no agent "Nobody".') });
 });
 
-test('[S12] tools test says of a tool that needs approval that it did not run, and with --approve runs it at once', async () => {
+test('[S12] tools test says that a tool that needs approval did not run, and with --approve runs it at once', async () => {
   const sign = ['tools', 'test', 'sign', '--url', url];
   expect(await lastcall(sign, { folder: folder.path, env })).toMatchObject({
     code: 11,
@@ -128,7 +128,7 @@ test('[S12] tools test says of a tool that needs approval that it did not run, a
   });
 });
 
-test('[S12] run goes on when the gateway is killed in the middle and another takes over, and nothing is done with two keys', async () => {
+test('[S12] run continues if the gateway is killed in the middle and another takes over, and nothing is done with two keys', async () => {
   await using own = await makeFolder({ 'lastcall.config.js': CONFIG, 'package.json': '{"type":"module"}' });
   await linkPackages(own.path);
   await using first = Program.lastcall(['start'], { folder: own.path, env: { ...env, SLOW: 'yes' } });

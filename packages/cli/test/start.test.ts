@@ -22,7 +22,7 @@ export default {
 };
 `;
 
-describe('what a start says', { concurrent: true }, () => {
+describe('the output of a start', { concurrent: true }, () => {
   test('[S16] a start says which configuration, store and model it found and why, and how many agents, tools and spaces', async () => {
     await using folder = await makeFolder({ 'lastcall.config.ts': SHOP });
     await linkPackages(folder.path);
@@ -58,7 +58,7 @@ describe('what a start says', { concurrent: true }, () => {
     ]);
   });
 
-  test('[S16] a key whose package is missing is said with the command that mends it, and the demo answers', async () => {
+  test('[S16] if the package for a key is missing, the start names the command that installs it, and the demo answers', async () => {
     await using folder = await makeFolder();
     const keyed = { ...env, GOOGLE_GENERATIVE_AI_API_KEY: 'sk-of-nobody-at-all' };
     await using gateway = Program.lastcall(['start', '--no-json'], { folder: folder.path, env: keyed });
@@ -77,7 +77,7 @@ describe('what a start says', { concurrent: true }, () => {
     ['openai/gpt-5', 'The model "openai/gpt-5" needs a key: set OPENAI_API_KEY in the environment', {}],
     ['google/gemini-2.5-pro', 'npm install @ai-sdk/google', { GOOGLE_GENERATIVE_AI_API_KEY: 'sk-of-nobody-at-all' }],
     ['nobody/any', 'There is no model "nobody/any". Use anthropic/<model>', {}],
-  ])('[S16] a model that cannot work, %s, is said at the start: %s', async (LASTCALL_MODEL, sentence, more) => {
+  ])('[S16] the start reports a model that cannot work, %s: %s', async (LASTCALL_MODEL, sentence, more) => {
     await using folder = await makeFolder();
     const named = { ...env, LASTCALL_MODEL, ...more };
     await using gateway = Program.lastcall(['start', '--no-json'], { folder: folder.path, env: named });
@@ -89,7 +89,7 @@ describe('what a start says', { concurrent: true }, () => {
     await using folder = await makeFolder({ 'lastcall.config.ts': SHOP });
     await linkPackages(folder.path);
     const start = [process.execPath, BIN, 'start'].join(' ');
-    // A real terminal: it is asked for nothing, and finds out.
+    // A real terminal, which the program detects without an option.
     await using gateway = new Program(['script', '-qefc', start, '/dev/null'], { folder: folder.path, env });
     const url = (await gateway.prints(/Lastcall listens on (http\S+)/))[1] ?? '';
     await gateway.prints(new RegExp(`Open ${url}/#in=[\\w-]{43} \\(signs in once, 15 minutes\\)`));
@@ -133,7 +133,7 @@ describe('what a start says', { concurrent: true }, () => {
       { event: 'run', agent: 'Clerk', run: 1, outcome: 'completed', calls: { ok: 1, error: 1 } },
     ]);
     expect(gateway.out).not.toContain('Open the till, please');
-    // What is printed into a pipe is kept, and read by others.
+    // The sign-in link is not printed into a pipe, because the output may be stored and read by other people.
     expect(gateway.out).not.toContain('#in=');
   });
 });

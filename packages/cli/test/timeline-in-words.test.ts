@@ -6,7 +6,7 @@ import { timelineInWords } from '../src/timeline-in-words.ts';
 const lines = (entries: readonly RunEntry[], run = aRun()): readonly string[] =>
   timelineInWords(run, entries).split('\n').slice(1);
 
-test('[S12] replay names a call that waits, with what it asks, and how it ended once it has', () => {
+test('[S12] replay names a call that waits, with its question, and later how it ended', () => {
   const settlement = {
     callId: 'c1',
     toolName: 'confirm_booking',
@@ -17,7 +17,7 @@ test('[S12] replay names a call that waits, with what it asks, and how it ended 
   } as const;
   const waiting: RunEntry = { seq: 1, kind: 'pending', at: 3, entry: { kind: 'pending', settlement } };
   expect(lines([waiting])).toEqual(['  waiting   confirm_booking {"question":"Book it?"}']);
-  // It was answered in a later run.
+  // The call was answered in a later run.
   const ended = { outcome: { status: 'ok', text: 'true' }, at: 2_003 } as const;
   expect(lines([{ ...waiting, ended }])).toEqual(['  ok        confirm_booking {"question":"Book it?"}  2.0 s  true']);
 });
@@ -39,7 +39,7 @@ test('[S12] replay shows calls in the order in which the model asked for them, a
   ]);
 });
 
-test('[S12] replay shows what came: the text of a message or a plan, and the data of any other event', () => {
+test('[S12] replay shows the events: the text of a message or a plan, and the data of any other event', () => {
   const { entries, add } = transcript();
   const from = { name: 'Ada' };
   const outcome = { status: 'ok', value: { seat: '14C' } };

@@ -11,7 +11,7 @@ const tools = {
   hurry: { executionType: 'space', expiresInMs: 1 },
 } as const;
 
-test('[S10] an answer wins, is the same, loses to somebody, comes too late, or does not fit, and each is a value', async () => {
+test('[S10] an answer wins, repeats the same answer, loses to another person, comes too late, or does not fit, and each is a value', async () => {
   let spaceId = '';
   const calls = [
     { toolName: 'confirm', input: {} },
@@ -58,7 +58,7 @@ test('[S10] an answer wins, is the same, loses to somebody, comes too late, or d
   });
   const late = await admin.pending.answer(await find('hurry', 'expired'), { result: 1 });
   expect(late).toMatchObject({ status: 'expired', at: expect.any(Number) });
-  // Whoever may not answer is told so, as an error: there is nothing to show on a card.
+  // A person who may not answer gets an error: there is nothing to show on a card.
   await expect(ben.client.pending.answer({ ...confirm, runId: 'other' }, { result: 1 })).rejects.toMatchObject({
     status: 404,
   });

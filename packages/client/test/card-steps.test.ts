@@ -14,7 +14,7 @@ function card(callId: string, input: object): CardItem {
   return { kind: 'card', id: callId, entityId: 'bot', toolName: 'pay', inputText: '', message };
 }
 
-/** A page that shows one card at a time, and gives it no key. */
+/** A page that shows one card at a time, without a React key. */
 async function openPage() {
   const container = document.createElement('div');
   const root = createRoot(container);
@@ -34,7 +34,7 @@ async function openPage() {
 
 const LONG = 'A line.\n'.repeat(40);
 
-test('[S21] what was begun on the card of one call is not there on the card of the next', async () => {
+test('[S21] the card of the next call does not keep what was entered on the card of the last one', async () => {
   const page = await openPage();
   await page.show(card('one', { to: 'Ada' }));
   await page.click('Edit …');

@@ -8,7 +8,7 @@ import { startRoughProxy } from './support/rough-proxy.ts';
 
 const call = (toolName: string, input: object = {}) => ({ toolName, input });
 
-/** A gateway with one agent, a client of it, and a tool `wait` that ends when it is told to. */
+/** A gateway with one agent, a client of it, and a tool `wait` that ends when `openGate` is called. */
 async function openDesk(replies: readonly ScriptedReply[]): Promise<Desk> {
   const gate = Promise.withResolvers<void>();
   const wait = tool({
@@ -46,7 +46,7 @@ async function all<T>(events: AsyncIterable<T>): Promise<T[]> {
 }
 
 describe('chat', { timeout: 60_000 }, () => {
-  test('send gives the answer of the run, and a conversation goes on, is read, and is deleted', async () => {
+  test('send returns the answer of the run, and a conversation is continued, read and deleted', async () => {
     await using desk = await openDesk(['Hello, Ada.', 'You are Ada.']);
     const { chat, conversations } = desk.client;
     const { id } = await conversations.create({ id: 'ada', metadata: { topic: 'names' } });
@@ -75,7 +75,7 @@ describe('chat', { timeout: 60_000 }, () => {
     await expect(conversations.get(id)).rejects.toMatchObject({ code: 'not_found', status: 404 });
   });
 
-  test('invoke runs the agent without a message, and a message of the AI is stored or written by the model', async () => {
+  test('invoke runs the agent without a message, and a message of the AI is stored as given or written by the model', async () => {
     await using desk = await openDesk(['Any questions?', 'Then good night.']);
     const { chat, conversations } = desk.client;
     const { context_id } = await chat.addAiMessage({ message: 'Good evening.' });
@@ -89,7 +89,7 @@ describe('chat', { timeout: 60_000 }, () => {
     ]);
   });
 
-  test('stream gives the events of the run as they happen, and the answer last', async () => {
+  test('stream yields the events of the run as they happen, and the answer last', async () => {
     await using desk = await openDesk([call('wait'), 'It is done.']);
     desk.openGate();
     const events = await all(desk.client.chat.stream({ message: 'Wait a moment.' }));
@@ -124,10 +124,10 @@ describe('chat', { timeout: 60_000 }, () => {
     await expect(all(chat.stream({ agent: 'Nobody', message: 'Hello.' }))).rejects.toMatchObject({ status: 404 });
   });
 
-  test('[S10] a stream goes on over connections that are cut: one run, and each of its events once', async () => {
+  test('[S10] a stream continues after cut connections: one run, and each of its events once', async () => {
     await using desk = await openDesk([call('wait'), 'It is done.']);
     await using proxy = await startRoughProxy(Number(new URL(desk.gateway.url).port));
-    // Within the headers of the first answer, and within the events of the second.
+    // Cuts the first response in its headers, and the second in its events.
     const limits = [300, 1_000];
     proxy.cutAfter(() => limits.shift() ?? Number.POSITIVE_INFINITY);
     const rough = createClient({
@@ -149,12 +149,12 @@ describe('chat', { timeout: 60_000 }, () => {
     expect(told).toEqual(told.map((_, index) => index + 1));
   });
 
-  test('a request with the same key runs nothing again, and its stream goes on after the last event', async () => {
+  test('a request with the same key runs nothing again, and its stream continues after the last event', async () => {
     await using desk = await openDesk([call('wait'), 'It is done.']);
     const { chat } = desk.client;
     const request = { message: 'Wait a moment.' };
     const seen: ChatEvent[] = [];
-    // A page that is closed in the middle.
+    // Like a page that is closed in the middle.
     for await (const event of chat.stream(request, { idempotencyKey: 'mine' })) {
       seen.push(event);
       if (event.type === 'tool-call.start') break;
@@ -171,7 +171,7 @@ describe('chat', { timeout: 60_000 }, () => {
     });
   });
 
-  test('an aborted signal ends the waiting, and the run goes on', async () => {
+  test('an aborted signal stops the waiting, and the run goes on', async () => {
     await using desk = await openDesk([call('wait'), 'It is done.']);
     const { chat, runs } = desk.client;
     const request = { message: 'Wait a moment.' };

@@ -29,12 +29,12 @@ test('[S21] the card for any call shows all of the input by field, with line end
   expect(html).toContain('Oslo [U+202E]yned[U+202C]');
   expect(html).toContain('Item 100');
   for (const name of ['body', 'to', 'lines', 'item', 'nested', 'dryRun']) expect(html).toContain(`<dt>${name}</dt>`);
-  // A page without a style of its own breaks lines where they are, and long words too.
+  // Also without a style sheet, line breaks are kept and long words are broken.
   expect(html).toContain('white-space:pre-wrap;overflow-wrap:anywhere');
   expect(html).toContain('false');
 });
 
-test('[S21] the card for any call approves nothing whose input is not there, or has parts that were not opened', () => {
+test('[S21] the card for any call does not approve a call whose input is missing or has parts that were not opened', () => {
   expect(shown(undefined)).toContain('<button type="button" disabled="">Approve</button>');
   expect(shown({})).toContain('<button type="button">Approve</button>');
   const long = shown({ to: 'Oslo', body: 'A line.\n'.repeat(40) });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createGatewayClock } from '../src/gateway-clock.ts';
 
-test('the gateway’s time is known to less than a second however wrong the own clock is, and again after it was set', () => {
+test('the gateway’s time is known to less than a second, however wrong the local clock is, also after the clock was set', () => {
   let ownMs = 0;
   let behindMs = 3_600_000;
   const clock = createGatewayClock(() => ownMs);

@@ -3,13 +3,13 @@ import { expect, test } from 'vitest';
 import { type ConnectionState, createClient } from '../src/index.ts';
 import { window } from './support/page.ts';
 
-/** As a browser says it: the flag, then the event. */
+/** As a browser does: first the flag, then the event. */
 function hide(isHidden: boolean): void {
   Object.defineProperty(window.document, 'hidden', { value: isHidden, configurable: true });
   window.document.dispatchEvent(new window.Event('visibilitychange'));
 }
 
-test('[S9] a page in the background gives its connection up, and goes on where it was: what was said meanwhile comes once', async () => {
+test('[S9] a page in the background closes its connection, and resumes later: messages posted meanwhile arrive once', async () => {
   await using gateway = await startTestGateway({
     spaces: [{ name: 'Desk', people: [{ name: 'Ada', externalId: 'ada' }] }],
   });
@@ -29,7 +29,7 @@ test('[S9] a page in the background gives its connection up, and goes on where i
   await expect.poll(() => states).toEqual(['connecting', 'live']);
   hide(true);
   await expect.poll(metrics).toMatch(/^lastcall_open_streams(?:\{.*\})? 0$/m);
-  // Nothing had come before, so only the start of the stream says where to go on.
+  // No event had come before, so only the start of the stream says where to continue.
   await say('While it is hidden.');
   hide(false);
   await expect.poll(() => texts).toEqual(['While it is hidden.']);

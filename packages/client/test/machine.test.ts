@@ -40,7 +40,7 @@ test("[A18] the timeline of a machine's run counts the steps of all instances, a
   const [run, entries] = await readRun(gateway, run_id);
   const { rows, steps } = toTimeline(run, entries);
   expect(steps).toBe(7);
-  // What two workers do at the same time is written in any order.
+  // The rows of two workers that act at the same time may be in any order.
   expect(rows.map(inWords).toSorted()).toEqual(
     [
       'message of triage',
@@ -67,7 +67,7 @@ test("[A18] the timeline of a machine's run counts the steps of all instances, a
   );
   const instances = rows.flatMap((row) => (row.kind === 'step' ? [row.origin?.instanceId] : []));
   expect(new Set(instances)).toEqual(new Set(['root', 'root.1', 'root.2']));
-  // The stop of the run is its last row, and those of the instances are none.
+  // The stop of the run is the last row, and the stops of the instances are not rows.
   expect(rows.at(-1)?.kind).toBe('stop');
   expect(new Set(rows.map(({ key }) => key)).size).toBe(rows.length);
   expect(toSteps(entries).map(({ step, node }) => [step, node])).toEqual([

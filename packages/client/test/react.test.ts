@@ -21,7 +21,7 @@ const inputSchema = {
 const tools = {
   confirm: { executionType: 'space', inputSchema, resultSchema: { type: 'boolean' }, display: { customUI: 'yesNo' } },
   ask: { executionType: 'space', inputSchema, resultSchema: { type: 'integer' } },
-  /** Asks for a name, and then for another one. */
+  /** Asks twice: the second question comes after the first answer. */
   introduce: tool({
     description: 'Introduces two people.',
     inputSchema: z.object({}),
@@ -64,7 +64,7 @@ async function openDesk(script: (place: { spaceId: string }) => Parameters<typeo
   return { gateway, admin, ada, ben, ...place };
 }
 
-/** Renders into a page, and waits for what is to be seen there. */
+/** Renders into a page, and waits until something is visible in it. */
 async function render(client: Client, element: ReactElement, components = {}) {
   const container = document.createElement('div');
   const root = createRoot(container);
@@ -83,7 +83,7 @@ async function render(client: Client, element: ReactElement, components = {}) {
   const write = (selector: string, text: string) =>
     act(async () => {
       const field = one(selector);
-      // React replaces the setter of the element itself, to tell what a person wrote from what it wrote.
+      // React overrides the setter on the element to tell user input from its own writes, so the setter of the prototype is called.
       let kind = Object.getPrototypeOf(field);
       while (!Object.hasOwn(kind, 'value')) kind = Object.getPrototypeOf(kind);
       Object.getOwnPropertyDescriptor(kind, 'value')?.set?.call(field, text);
@@ -146,7 +146,7 @@ describe('the hooks', () => {
     expect(page.one('main').dataset.connection).toBe('live');
   });
 
-  test('[S10] a call without a component of its own has a card that takes any answer, and says what is wrong with it', async () => {
+  test('[S10] a call without a component has a card that takes any answer, and says what is wrong with it', async () => {
     const { ada, spaceId } = await openDesk((place) => [
       () => enter(place),
       { toolName: 'ask', input: { q: 1 } },
@@ -162,7 +162,7 @@ describe('the hooks', () => {
     await page.click('button');
     await page.seen((root) => root.querySelector('[data-status=refused]'));
     expect(page.one('[role=status]').textContent).toContain('result');
-    // What was typed stays.
+    // The text that was typed stays.
     expect(page.one('textarea').value).toBe('"many"');
     await page.write('textarea', '7');
     await page.click('button');
@@ -170,7 +170,7 @@ describe('the hooks', () => {
     expect(page.one('[role=status]').textContent).toBe('Done. (Ada)');
   });
 
-  test('[S10] two pages agree: who is late is told who was faster', async () => {
+  test('[S10] two pages agree: the person who is late sees who was faster', async () => {
     const { ada, ben, spaceId } = await openDesk((place) => [
       () => enter(place),
       { toolName: 'confirm', input: { what: 'Book' } },
@@ -192,7 +192,7 @@ describe('the hooks', () => {
     await page.seen((root) => root.querySelector('form[data-status=waiting]'));
     const [call] = (await ada.pending.list()).items;
     if (call === undefined) throw new Error('Nothing waits.');
-    // Both at once: Ben's page has not heard of Ada's answer when he clicks.
+    // Both answer at once: Ben's page does not know of Ada's answer when he clicks.
     const answered = await ada.pending.answer(call, { result: true });
     await page.click('button');
     await page.seen(
@@ -202,7 +202,7 @@ describe('the hooks', () => {
     await page.seen((root) => root.textContent?.includes('Ada was faster'));
   });
 
-  test('[S10] the card of a call that asks again can be answered again, and takes no answer to the question before', async () => {
+  test('[S10] the card of a call that asks again can be answered again, and takes no answer to the previous question', async () => {
     const { ada, ben, spaceId } = await openDesk((place) => [
       () => enter(place),
       { toolName: 'introduce', input: {} },
@@ -218,7 +218,7 @@ describe('the hooks', () => {
     if (first === undefined) throw new Error('Nothing waits.');
     await page.write('textarea', '"first"');
     await page.click('button');
-    // Whoever answered the question before has not answered this one.
+    // The answer to the first question does not count for this one.
     await page.seen((root) => root.querySelector('[data-card=introduce][data-status=waiting]'));
     expect(page.one('[role=status]').textContent).toBe('Waiting for an answer.');
     // Ben still looks at the first question.
@@ -232,7 +232,7 @@ describe('the hooks', () => {
     await page.seen((root) => root.querySelector('[data-status=complete]'));
   });
 
-  test('[S10] usePending lists what waits for me, least time first, and answers it', async () => {
+  test('[S10] usePending lists the calls that wait for me, least time left first, and answers them', async () => {
     const calls = [
       { toolName: 'ask', input: { q: 1 } },
       { toolName: 'confirm', input: { what: 'Book' } },
@@ -297,14 +297,14 @@ describe('the hooks', () => {
     await page.seen((root) => root.querySelector('[data-status=waiting]'));
     await page.seen((root) => root.textContent?.endsWith('Done.'));
     expect(page.one('pre').textContent).toBe('1 enter_space: ok, \n2 ask: pending, no_such_tool: error, \n3 Done.');
-    // It is answered long after its run: what became of it is shown there too.
+    // The call is answered long after its run; its outcome is shown in the run too.
     const [call] = (await admin.pending.list()).items;
     await ada.pending.answer({ runId: call?.runId ?? '', callId: call?.callId ?? '' }, { result: 3 });
     await page.seen((root) => root.textContent?.includes('2 ask: ok, no_such_tool: error'));
     await page.seen((root) => root.querySelector('[data-status=completed]'));
   });
 
-  test('[S10] useRun shows all steps of a run that ends while they are read', async () => {
+  test('[S10] useRun shows all steps of a run that ends while it loads them', async () => {
     const { gateway, admin, ada, spaceId } = await openDesk((place) => [
       () => enter(place),
       async () => {
@@ -317,7 +317,7 @@ describe('the hooks', () => {
     await ada.spaces.say(spaceId, { text: 'Go.' });
     await expect.poll(async () => (await admin.runs.list()).items).toHaveLength(1);
     const id = (await admin.runs.list()).items[0]?.id ?? '';
-    /** The first answer with the steps is on its way until the run has ended. */
+    /** Delays the first response with the steps until the run has ended. */
     const slowly = async (...[url, init]: Parameters<typeof fetch>): Promise<Response> => {
       const response = await fetch(url, init);
       if (!String(url).includes('/transcript')) return response;
@@ -356,7 +356,7 @@ describe('the hooks', () => {
     expect(page.one('button').dataset.earlier).toBe('false');
   });
 
-  test('a space that is not there is said in words, and a hook without a provider says what is missing', async () => {
+  test('a space that does not exist gives a readable error, and a hook without a provider says what is missing', async () => {
     const { ada } = await openDesk(() => ['Hello.']);
     const page = await render(ada, createElement(Room, { id: 'none' }));
     await page.seen((root) => root.querySelector('[data-error]'));

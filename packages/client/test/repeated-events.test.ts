@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { createClient } from '../src/index.ts';
 
-/** Sends one response for each connection, as it is told, and notes where the client wanted to go on. */
+/** Sends the next of the given responses on each connection, and records where the client wanted to continue. */
 async function startStreams(responses: readonly string[]) {
   const asked: (string | undefined)[] = [];
   const server = createServer((request, response) => {
@@ -20,9 +20,9 @@ async function startStreams(responses: readonly string[]) {
 const event = (seq: number, type = 'agent.active'): string =>
   `id: ${seq}\nevent: ${type}\ndata: ${JSON.stringify({ seq, type })}\n\n`;
 
-test('[S10] events that a proxy repeats come once, half an event comes not at all, and a reset moves the position', async () => {
+test('[S10] events that a proxy repeats are delivered once, half an event is not delivered, and a reset moves the position', async () => {
   await using server = await startStreams([
-    // Nothing but the header tells where it began.
+    // Only the header says where the stream begins.
     'retry: 1000\nid: 2\n\n',
     `${event(3)}${event(4)}id: 5\nevent: agent.active\ndata: {"seq":5,`,
     `${event(3)}${event(4)}${event(5)}`,

@@ -16,7 +16,7 @@ const PROXY: Treatment = { status: 503, text: '<html>Try later</html>' };
 
 const call = { runId: 'r', callId: 'c' };
 
-/** What is safe to repeat: reading, and what has an id that counts once. */
+/** Requests that are safe to repeat: reads, and requests with an id that counts once. */
 const repeatable: readonly [string, (client: Client) => Promise<unknown>][] = [
   ['a list', (client) => client.spaces.list()],
   ['a read', (client) => client.runs.get('r')],
@@ -38,7 +38,7 @@ const others: readonly [string, (client: Client) => Promise<unknown>][] = [
   ['a new conversation', (client) => client.conversations.create()],
 ];
 
-describe('what the client repeats', () => {
+describe('requests that the client repeats', () => {
   let server: CountingServer;
   let client: Client;
   beforeAll(async () => {
@@ -62,7 +62,7 @@ describe('what the client repeats', () => {
   });
 
   test.each(repeatable)(
-    '[S10] %s is given up after a number of tries, and what is wrong by itself at once',
+    '[S10] %s is given up after a number of tries, and at once if the request itself is wrong',
     async (_, send) => {
       server.treat('cut');
       await expect(send(client)).rejects.toMatchObject({ code: 'unreachable', status: undefined });
@@ -73,7 +73,7 @@ describe('what the client repeats', () => {
     },
   );
 
-  test.each(others)('[S10] %s that may have been done is not sent again', async (_, send) => {
+  test.each(others)('[S10] %s is not sent again if it may have been done', async (_, send) => {
     for (const trouble of ['cut', BROKEN, IN_DOUBT, PROXY] as const) {
       server.treat(trouble, OK);
       await expect(send(client)).rejects.toBeInstanceOf(ClientError);
@@ -81,7 +81,7 @@ describe('what the client repeats', () => {
     }
   });
 
-  test.each(others)('[S10] %s that the gateway refused is sent again', async (_, send) => {
+  test.each(others)('[S10] %s is sent again if the gateway refused it', async (_, send) => {
     for (const refusal of [FULL, STOPPING]) {
       server.treat(refusal, OK);
       await send(client);

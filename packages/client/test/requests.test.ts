@@ -9,7 +9,7 @@ test('a gateway behind a proxy is reached below the path of its address', async 
   expect(server.seen.map(({ path }) => path)).toEqual(['/agents/api/runs/r%201']);
 });
 
-test('without a key nothing is sent to say who asks', async () => {
+test('without a key no credentials are sent', async () => {
   await using server = await startCountingServer();
   server.treat({ status: 200, body: { status: 'ok' } });
   expect(await createClient({ url: server.url, auth: 'none' }).status.health()).toEqual({ status: 'ok' });
@@ -25,7 +25,7 @@ test('[O1] a client with a project names it in every request', async () => {
   expect(server.seen.map(({ headers }) => headers['lastcall-project'])).toEqual(['acme', undefined]);
 });
 
-test('a request that has no method of its own is sent once, with its query and body', async () => {
+test('a request for which the client has no method is sent once, with its query and body', async () => {
   await using server = await startCountingServer();
   const { request } = createClient({ url: server.url, auth: { key: 'k' } });
   server.treat({ status: 200, body: { made: true } });

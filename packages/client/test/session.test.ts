@@ -2,7 +2,7 @@ import { startTestGateway } from '@lastcall/gateway/testing';
 import { expect, test } from 'vitest';
 import { ClientError, createClient } from '../src/index.ts';
 
-/** Sends as the page at this address does: with its cookies, and with the headers that browsers set. */
+/** A fetch like that of a page at this address: with its cookies, and with the headers that browsers set. */
 function fetchOfPage(origin: string): { fetch: typeof fetch; sent: { path: string; credentials: unknown }[] } {
   let cookie = '';
   const sent: { path: string; credentials: unknown }[] = [];
@@ -47,7 +47,7 @@ test('a page signs in with a link, acts as its person, and signs out, with nothi
   expect(new Set(page.sent.map(({ credentials }) => credentials))).toEqual(new Set(['same-origin']));
 });
 
-test('[S10] signing in is sent once, also where the gateway asks to come back', async () => {
+test('[S10] a sign-in is sent only once, even if the gateway asks to retry later', async () => {
   await using gateway = await startTestGateway();
   const page = fetchOfPage(gateway.url);
   const lastcall = createClient({ url: gateway.url, auth: 'session', fetch: page.fetch });

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
 import { expect, test } from 'vitest';
 
-/** What a page that imports all of it downloads, in bytes of gzip. */
+/** The gzipped size in bytes for a page that imports everything. */
 async function sizeOf(entry: string): Promise<number> {
   const bundle = await rolldown({
     input: new URL(`../src/${entry}`, import.meta.url).pathname,
@@ -19,6 +19,6 @@ test('[S10] the client takes 8 KB of a page at most, the hooks and cards 9 KB mo
   const [client, hooks] = [await sizeOf('index.ts'), await sizeOf('react/index.ts')];
   expect(await sizeOf('timeline/index.ts')).toBeLessThanOrEqual(3 * 1_024);
   expect(client).toBeLessThanOrEqual(8 * 1_024);
-  // The hooks bring nothing of the client but types.
+  // The hooks import only types of the client.
   expect(hooks).toBeLessThanOrEqual(9 * 1_024);
 });

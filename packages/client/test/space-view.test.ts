@@ -24,7 +24,7 @@ test('[S2] a message keeps its id from its first letter to its end, so that a pa
   expect(writing.items).toMatchObject([{ id: 'm1', text: 'He' }]);
   const whole = play(writing, { type: 'message.complete', streamId: 'call', message: message(1, { text: 'Hello' }) });
   expect(whole.items).toMatchObject([{ id: 'm1', text: 'Hello', message: { seq: 1 } }]);
-  // What is repeated or late changes nothing.
+  // Repeated or late events change nothing.
   expect(play(whole, { type: 'message.delta', streamId: 'call', delta: '!' }).items).toEqual(whole.items);
   expect(play(whole, { type: 'message.cancelled', streamId: 'call', reason: '' }).items).toEqual(whole.items);
   expect(play(writing, { type: 'message.cancelled', streamId: 'call', reason: '' }).items).toEqual([]);
@@ -50,14 +50,14 @@ test('[S2] a card shows its input as it is written, its progress while it runs, 
   expect(late.items).toMatchObject([{ id: 'c', progress: 0.5, message: { status: 'complete' } }]);
 });
 
-test('messages stand in the order of their numbers, each once, before whatever is still being written', () => {
+test('messages are in the order of their numbers, each once, before those that are still being written', () => {
   const start = { type: 'message.start', streamId: 'x', messageId: 'm9', runId: 'r', entityId: 'a' };
   const view = play({ ...empty, items: withMessages([], [message(3), message(5)]) }, start);
   const items = withMessages(view.items, [message(1), message(4), message(5), message(6)]);
   expect(items.map(({ id }) => id)).toEqual(['m1', 'm3', 'm4', 'm5', 'm6', 'm9']);
 });
 
-test('[S2] who is active is known with their run, and a failure until they are active again', () => {
+test('[S2] the view has the active agents with their runs, and a failure until the agent is active again', () => {
   const active = play(empty, { type: 'agent.active', entityId: 'a', runId: 'r1' });
   expect(active).toMatchObject({ active: ['a'], activeRuns: { a: 'r1' } });
   const failed = play(

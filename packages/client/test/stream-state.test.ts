@@ -17,7 +17,7 @@ const forbidden = new ClientError('forbidden', 'No.', { status: 403 });
 
 const start = startStream(undefined, 3);
 
-test('a stream that opens is live, and continues where the gateway says that it starts', () => {
+test('a stream that opens is live, and its position is where the gateway says that it starts', () => {
   expect(after(start, opened)).toMatchObject({ kind: 'live', last: 2 });
 });
 
@@ -29,7 +29,7 @@ test('an event moves the position, and one without a number does not', () => {
   expect(after(start, opened, received(3), received(undefined))).toMatchObject({ kind: 'live', last: 3 });
 });
 
-test('an event that is known already is repeated, and leaves the position', () => {
+test('a known event counts as repeated, and does not move the position', () => {
   const state = after(start, opened, received(4));
   expect(isRepeated(state, { type: 'agent.active', seq: 4 })).toBe(true);
   expect(isRepeated(state, { type: 'agent.active', seq: 5 })).toBe(false);
@@ -43,7 +43,7 @@ test('a reset moves the position, also backwards', () => {
   expect(nextStream(state, received(1, 'reset'))).toMatchObject({ last: 1 });
 });
 
-test('a connection that ends is opened again after a pause', () => {
+test('a connection that ends is reopened after a pause', () => {
   expect(after(start, opened, lost())).toMatchObject({ kind: 'waiting', failures: 1, retryAfterMs: undefined });
 });
 
@@ -56,7 +56,7 @@ test('connections without an event add up to failures, and an event starts the c
   expect(after(start, opened, lost(away), opened, received(3), lost(away))).toMatchObject({ failures: 1 });
 });
 
-test('a failure that waiting does not help fails the stream, also after it was live', () => {
+test('a permanent failure fails the stream, also after it was live', () => {
   expect(nextStream(start, lost(forbidden))).toMatchObject({ kind: 'failed', failure: forbidden });
   expect(after(start, opened, lost(forbidden))).toMatchObject({ kind: 'failed', failure: forbidden });
 });
@@ -71,11 +71,11 @@ test('a stream that was open once is opened again without a limit', () => {
   expect(after(start, opened, ...changes)).toMatchObject({ kind: 'waiting', failures: 9 });
 });
 
-test('a hidden page gives the connection up, which counts as no failure, not even in the last attempt', () => {
+test('a hidden page closes the connection, which does not count as a failure, not even in the last attempt', () => {
   expect(after(start, lost(away), lost(away), { type: 'hidden' })).toMatchObject({ kind: 'hidden', failures: 0 });
 });
 
-test('a page that is shown again connects where it was', () => {
+test('a page that is shown again connects at its position', () => {
   const state = after(start, opened, received(7), { type: 'hidden' }, { type: 'shown' });
   expect(state).toMatchObject({ kind: 'connecting', last: 7, failures: 0 });
 });

@@ -9,7 +9,7 @@ import { startRoughProxy } from './support/rough-proxy.ts';
 
 const KEY = 'a-key-for-the-tests-of-the-client';
 
-/** The demo in a process that can be killed, and comes back at the same address with the same data. */
+/** The demo in a process that can be killed and started again at the same address with the same data. */
 class Desk implements AsyncDisposable {
   readonly port: number;
   readonly client: Client;
@@ -57,7 +57,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Reads until the message with this text, and the end of the run that it caused. */
+/** Reads until the message with this text and the end of the run that it caused. */
 async function readUntil(events: AsyncIterable<SpaceEvent>, text: string): Promise<SpaceEvent[]> {
   const all: SpaceEvent[] = [];
   let isSaid = false;
@@ -71,14 +71,14 @@ async function readUntil(events: AsyncIterable<SpaceEvent>, text: string): Promi
 
 const LAST = 'That is all.';
 
-// Each starts a gateway of its own, and one starts it twice.
+// Each test starts a gateway, and one starts it twice.
 describe('streams over connections that break', { timeout: 180_000 }, () => {
   test('[S10] each event comes once and in order, over cut connections and a gateway that is killed and slow', async () => {
     await using desk = await Desk.open();
     await using proxy = await startRoughProxy(desk.port);
     const { spaceId, entityId } = await desk.place();
     const rough = createClient({ url: proxy.url, auth: { key: KEY }, backoff: { firstMs: 5, maxMs: 50 } });
-    // Also within the headers of the answer, and within an event.
+    // Also in the headers of the response, and in the middle of an event.
     let cuts = 0;
     proxy.cutAfter(() => 300 + ((++cuts * 797) % 5_000));
     const states: string[] = [];
@@ -105,7 +105,7 @@ describe('streams over connections that break', { timeout: 180_000 }, () => {
     expect(new Set(states)).toEqual(new Set(['connecting', 'live', 'waiting']));
   });
 
-  test('[S10] a connection that falls silent is given up, and the stream goes on over another', async () => {
+  test('[S10] a connection that falls silent is given up, and the stream continues on another', async () => {
     await using desk = await Desk.open();
     await using proxy = await startRoughProxy(desk.port);
     const { spaceId, entityId } = await desk.place();
@@ -117,7 +117,7 @@ describe('streams over connections that break', { timeout: 180_000 }, () => {
     });
     const isLive = Promise.withResolvers<void>();
     const onConnection = (state: string) => void (state === 'live' && isLive.resolve());
-    // From now on: who is cut off before the first event must not miss it.
+    // From the current position: a client that is cut off before the first event must not miss it.
     const reading = readUntil(rough.spaces.stream(spaceId, { onConnection }), LAST);
     await isLive.promise;
     proxy.freeze();
@@ -129,7 +129,7 @@ describe('streams over connections that break', { timeout: 180_000 }, () => {
     expect(events).toEqual(await readUntil(desk.client.spaces.stream(spaceId, { after }), LAST));
   });
 
-  test('[S10] a token that expires is renewed, and the stream goes on where it was', async () => {
+  test('[S10] a token that expires is renewed, and the stream continues where it was', async () => {
     await using desk = await Desk.open();
     const { spaceId, entityId } = await desk.place();
     const tokens: string[] = [];
@@ -148,7 +148,7 @@ describe('streams over connections that break', { timeout: 180_000 }, () => {
     expect(await reading).toEqual(await readUntil(desk.client.spaces.stream(spaceId, { after: 0 }), LAST));
   });
 
-  test('a stream ends with its signal, and a space that is not there is said at once', async () => {
+  test('a stream ends with its signal, and fails at once if the space does not exist', async () => {
     await using desk = await Desk.open();
     const { spaceId } = await desk.place();
     const abort = new AbortController();

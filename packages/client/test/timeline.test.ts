@@ -49,7 +49,7 @@ test('[S5] calls whose times overlap share a bracket, and calls one after the ot
   ]);
 });
 
-test('[S5] a hand-over stands before the first call whose end the new worker wrote, and counts what ran again', () => {
+test('[S5] a hand-over is placed before the first call whose end the new worker wrote, and counts the calls that ran again', () => {
   const { entries, reply, start, settle } = transcript();
   reply(1, [0, 10], ['a.1', 'b.2', 'c.3']);
   start('a.1', 10);
@@ -66,7 +66,7 @@ test('[S5] a hand-over stands before the first call whose end the new worker wro
   expect(callsIn(rows).map(({ starts }) => starts)).toEqual([1, 2, 0]);
 });
 
-test('[S5] the last word of the tool that ended the turn is the response, and a failed try of it is not', () => {
+test('[S5] the output of the tool that ended the turn is the response, and a failed call of that tool is not', () => {
   const { entries, reply, settle, add } = transcript();
   const report = (callId: string, outcome: Outcome): void =>
     add(
@@ -89,7 +89,7 @@ test('[S5] the last word of the tool that ended the turn is the response, and a 
   ]);
 });
 
-test('[S5] the answer to a call of an earlier run has a row of its own', () => {
+test('[S5] the answer to a call of an earlier run has a separate row', () => {
   const { entries, reply, settle } = transcript();
   settle('confirm.1', [5, 5]);
   reply(1, [6, 10], []);
@@ -128,7 +128,7 @@ test('[S5] while a run goes on, a call without an end runs; without such a call 
   expect(toTimeline(running, entries).rows.map(inWords)).toEqual(['step 1', 'a.1 ok', 'asking']);
 });
 
-test('[S5] behind a call that acts outside and still runs, calls have not started', () => {
+test('[S5] calls after a running call with external effects have not started', () => {
   const { entries, reply, start } = transcript();
   reply(1, [0, 10], ['a.1', 'b.2']);
   start('a.1', 10);

@@ -11,7 +11,7 @@ function rowsOf(text: string): readonly (readonly string[])[] {
   return lines.map((line) => line.slice(2, -2).split(' | '));
 }
 
-/** What was seen in a situation, by library without its version. */
+/** The observations in a situation, by library name without version. */
 function observedIn(anchor: string): ReadonlyMap<string, string> {
   const section = read('semantics.md')
     .split(/^## /m)
@@ -19,7 +19,7 @@ function observedIn(anchor: string): ReadonlyMap<string, string> {
   return new Map(rowsOf(section ?? '').map(([library = '', seen = '']) => [library.split(' ')[0] ?? '', seen]));
 }
 
-/** As pages on the web name their headings. */
+/** The anchor of a heading, as GitHub makes it. */
 function toAnchor(heading: string): string {
   return heading
     .toLowerCase()
@@ -35,7 +35,7 @@ describe('the comparison', () => {
     expect(rows.length).toBeGreaterThanOrEqual(7);
   });
 
-  test.each(rows.map((cells) => [cells[0] ?? '', cells] as const))('[S20] says of %s what was seen', (link, cells) => {
+  test.each(rows.map((cells) => [cells[0] ?? '', cells] as const))('[S20] says of %s what happened', (link, cells) => {
     const [, anchor = ''] = /semantics\.md#([\w-]+)/.exec(link) ?? [];
     const observed = observedIn(anchor);
     expect(observed.size).toBeGreaterThanOrEqual(5);

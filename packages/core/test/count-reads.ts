@@ -1,4 +1,4 @@
-/** Counts which of the items are looked at from now on, each once. The list is the very one that the code under test reads. */
+/** Counts the items that are read from now on, each once. The list must be the same object that the code under test reads. */
 export function countReads(list: readonly object[]): { readonly count: number } {
   const seen = new Set<number>();
   for (const [index, item] of list.entries()) {

@@ -13,7 +13,7 @@ const pages = ['README.md', ...docs.filter((path) => ['docs', 'docs/tools'].incl
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 interface Sample {
-  /** A file name that says where it comes from. */
+  /** A file name made from the page and the number of the sample. */
   readonly file: string;
   readonly code: string;
 }
@@ -37,7 +37,7 @@ const samples: readonly Sample[] = pages.flatMap((path) =>
     })),
 );
 
-// Node strips no types below node_modules, so the samples lie elsewhere; `dist` is ignored by git and by every check.
+// Node strips no types below node_modules, so the samples are written elsewhere; `dist` is ignored by git and by every check.
 let directory: string;
 const run = promisify(execFile);
 const MOST_MS = 120_000;
@@ -67,7 +67,7 @@ const TSCONFIG = {
 };
 
 describe('the samples of the documentation', () => {
-  test('are there, at least one on every page about an idea', () => {
+  test('exist, at least one on every page about a concept', () => {
     const withoutSample = [
       'docs/README.md',
       'docs/glossary.md',
@@ -102,7 +102,7 @@ describe('the samples of the documentation', () => {
     expect(errors.filter((line) => !line.includes('packages/core/src/'))).toEqual([]);
   });
 
-  // Beside the compiler's work.
+  // Started early, so that they run in parallel with the compiler.
   let running: Promise<ReadonlyMap<string, SampleRun>>;
   beforeAll(() => {
     running = runSamples();
@@ -151,7 +151,7 @@ describe('docs/threats.md', () => {
   const sections = stopped.split(/^## .*$/m).slice(1);
   const lines = sections.flatMap((section) => section.split('\n')).filter((line) => line !== '');
 
-  test('says nothing that is no row of a table, but in its introduction and in the list of what is not stopped', () => {
+  test('has only tables, except in its introduction and in the list of what is not stopped', () => {
     expect(lines.length).toBeGreaterThan(50);
     expect(lines.filter((line) => !line.startsWith('|'))).toEqual([]);
   });
@@ -205,11 +205,11 @@ describe('the documentation of errors', () => {
   });
 });
 
-/** All samples in one process, by their files, with the packages as they are published. It ends by itself once the last one has nothing left to do. */
+/** Runs all samples in one process, with the packages as they are published. The process exits once the last sample has nothing left to do. */
 async function runSamples(): Promise<ReadonlyMap<string, SampleRun>> {
   const program = join(import.meta.dirname, 'run-samples.ts');
   const files = samples.map(({ file }) => join(directory, file));
-  // What samples leave in the folder for temporary files goes with their own.
+  // Temporary files of the samples are removed with the samples.
   const env = { ...process.env, TMPDIR: directory };
   const { stdout } = await run(process.execPath, [program, ...files], { timeout: MOST_MS, env });
   return new Map((JSON.parse(stdout) as SampleRun[]).map((one) => [basename(one.file), one]));

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-// A name that is exported once can only be taken back with a breaking change, so every door is listed here in full.
+// An exported name can only be removed with a breaking change, so the exports of every entry point are listed here in full.
 const DOORS: Readonly<Record<string, { readonly values: string; readonly types: string }>> = {
   '.': {
     values: `
@@ -116,7 +116,7 @@ function words(text: string): readonly string[] {
   return text.split(/\s+/).filter((word) => word !== '');
 }
 
-/** The names of a door that TypeScript erases. A door holds nothing but exports by name, which this relies on. */
+/** The exported names of an entry point that TypeScript erases. Relies on entry points that contain only exports by name. */
 function typesOf(door: string): string[] {
   const lists = [...door.matchAll(/^export (type )?\{([^}]*)\} from '[^']+';$/gm)];
   const rest = lists.reduce((text, [list]) => text.replace(list, ''), door.replace(/^\/\/.*$/gm, ''));

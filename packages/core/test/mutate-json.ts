@@ -1,4 +1,4 @@
-/** Numbers from 0 up to and without 1, the same for the same seed. */
+/** Numbers from 0 up to but not including 1, the same for the same seed. */
 function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -60,7 +60,7 @@ function mutate(box: Holder, random: () => number): string {
       else holder[`${key}2`] = structuredClone(value);
       return `${path} duplicated`;
     case 4: {
-      // The nastiest: something that stands elsewhere in the same document, so that its shape is right.
+      // The hardest fault to detect: a value from elsewhere in the same document, so its shape is valid.
       const other = pick(places.filter((one) => typeof read(one) === typeof value));
       write(place, structuredClone(read(other)));
       return `${path} = that of ${other.path}`;

@@ -1,15 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { pathToFileURL } from 'node:url';
 
-// A program: runs samples one after the other, and says what each printed. They share the packages that they import, which take far
-// longer to load than a sample takes to run. It ends when nothing is left to do, as each of them would.
+// A program: runs samples one after the other, and reports what each printed. They share the packages that they import, which take far
+// longer to load than a sample takes to run. It exits when nothing is left to do, as each sample would.
 
-/** What one sample left. */
+/** The result of one sample. */
 export interface SampleRun {
   readonly file: string;
   out: string;
   err: string;
-  /** Why it failed; or what it changed for those after it, which are to run as if each were alone. */
+  /** Why it failed, or what it changed globally: each sample must run as if it were alone. */
   problem?: string;
 }
 
@@ -17,7 +17,7 @@ const current = new AsyncLocalStorage<SampleRun>();
 const write = process.stdout.write.bind(process.stdout);
 const runs: SampleRun[] = [];
 
-// What is printed late, when the next sample runs, is still of the one that began it.
+// Late output, while the next sample runs, still belongs to the sample that caused it.
 process.stdout.write = ((text: string) => keep('out', text)) as typeof process.stdout.write;
 process.stderr.write = ((text: string) => keep('err', text)) as typeof process.stderr.write;
 process.once('exit', () => write(JSON.stringify(runs)));
@@ -42,7 +42,7 @@ function keep(output: 'out' | 'err', text: string): boolean {
   return true;
 }
 
-/** What a sample could leave to others in one process: to compare. */
+/** Global state that a sample could change, to compare before and after. */
 function surroundings(): string {
   return JSON.stringify([process.env, process.cwd(), process.exitCode]);
 }

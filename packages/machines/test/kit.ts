@@ -3,12 +3,12 @@ import { scriptedModel, sequentialIds } from '@lastcall/core/testing';
 import type { Machine, MachineStep, RunMachineOptions } from '../src/index.ts';
 import { runMachine } from '../src/index.ts';
 
-/** What a model was asked. */
+/** A request to the model. */
 export type Asked = LanguageModelV4CallOptions;
 
 export type Script = Parameters<typeof scriptedModel>[0];
 
-/** Runs a machine on what its model would say, and gives the steps and what the model was asked. */
+/** Runs a machine with a scripted model, and returns the steps and the requests to the model. */
 export async function run(
   machine: Machine,
   script: Script,
@@ -31,7 +31,7 @@ export function outcomes(steps: readonly MachineStep[]): string[][] {
   );
 }
 
-/** The texts of a request: what the model was shown, message by message. */
+/** The text of each message in a request. */
 export function texts(request: LanguageModelV4CallOptions | undefined): string[] {
   return (request?.prompt ?? []).map((message) => `${message.role}: ${textOf(message)}`);
 }
@@ -63,7 +63,7 @@ function textOf({ content }: LanguageModelV4Message): string {
     .join(' | ');
 }
 
-/** What is wrong with a request as a provider sees it: each call must be followed directly by its one result. */
+/** Why a provider would refuse a request: each call must be followed directly by exactly one result. */
 export function problemOf({ prompt }: LanguageModelV4CallOptions): string | undefined {
   for (const [index, message] of prompt.entries()) {
     const asked = message.role === 'assistant' ? idsOf(message, 'tool-call') : [];

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await studio[Symbol.asyncDispose]());
 
-/** An address, what shows that it is there, and whether it is looked at in the dark, too: pictures.test.ts does that for the others. */
+/** An address, an element that shows that it has loaded, and whether the dark theme is checked too: pictures.test.ts checks the others. */
 type Shown = readonly [path: string, mark: Locator, isInDark?: boolean];
 
 const PARTS: Readonly<Record<string, (page: Page) => readonly Shown[]>> = {
@@ -47,7 +47,7 @@ test.each(Object.entries(PARTS))(
   async (part, shown) => {
     const { page, problems } = await studio.open('/settings', { width: 380 });
     await page.getByRole('heading', { name: 'Settings' }).waitFor();
-    /** The theme is the system's, which changes while the page is open. */
+    /** The page follows the theme of the system, which changes while it is open. */
     const expectUsable = async (path: string, width: number, colorScheme: 'light' | 'dark'): Promise<void> => {
       await page.setViewportSize({ width, height: 800 });
       await page.emulateMedia({ colorScheme });

@@ -12,7 +12,7 @@ const replies: ScriptedReply[] = [];
 
 beforeAll(async () => {
   studio = await startStudio(browser(), {
-    // Fails as a model without a key does, until somebody mends it.
+    // Fails like a model without a key, until the test sets one.
     model: scriptedModel(() => {
       if (!hasKey) throw new Error('The model has no key.');
       return replies.shift() ?? 'Good morning.';
@@ -63,7 +63,7 @@ test('[S7] a changed configuration is checked at its fields, shown as a differen
   const save = page.getByRole('button', { name: /^Review and save/ });
   expect(await save.isDisabled()).toBe(true);
 
-  // What counts where the agent sets nothing: the gateway's own, which its configuration has changed in part.
+  // The placeholders are the defaults of the gateway, some of which its configuration has changed.
   await expect.poll(() => page.getByLabel('Attempts').getAttribute('placeholder')).toBe('1');
   expect(await page.getByLabel('Steps').getAttribute('placeholder')).toBe('64');
   await page.getByLabel('Steps').fill('many');
@@ -72,7 +72,7 @@ test('[S7] a changed configuration is checked at its fields, shown as a differen
   await page.getByLabel('Steps').fill('0');
   await save.click();
   await page.getByRole('dialog').getByRole('button', { name: 'Save v2' }).click();
-  // The gateway's own words, at the field.
+  // The gateway's error message, at the field.
   await page.getByText('must be 1 or more').waitFor();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   expect(await page.getByLabel('Steps').getAttribute('aria-invalid')).toBe('true');
@@ -112,11 +112,11 @@ test('[S7] a changed configuration is checked at its fields, shown as a differen
   await page.getByRole('heading', { name: 'Configuration, version 4' }).waitFor();
   await page.getByRole('button', { name: 'Back to the fields' }).click();
   await page.getByText('Also set, and left unchanged: batch').waitFor();
-  // A refused request is an error of the console: the two that the gateway refused, and nothing else.
+  // A refused request is an error of the console: only the two that the gateway refused.
   expect(problems.filter((one) => !one.includes('422'))).toEqual([]);
 });
 
-test('[S7] two who edit the same agent do not overwrite each other: what was typed stays, theirs is shown', async () => {
+test('[S7] two people who edit the same agent do not overwrite each other: typed text stays, and the other change is shown', async () => {
   const { id } = await agentNamed('Concierge');
   const ada = await studio.open(`/agents/${id}?tab=config`);
   const ben = await studio.open(`/agents/${id}?tab=config`, { as: 'Ben' });
@@ -149,7 +149,7 @@ test('[S7] two who edit the same agent do not overwrite each other: what was typ
     instructions: 'Typed by Ada.',
     description: 'Ben was here.',
   });
-  // Nothing was typed at Ben's: his form follows.
+  // Ben has typed nothing, so his form follows.
   await ben.page.getByRole('heading', { name: `Configuration, version ${next + 1}` }).waitFor();
   const bens = ben.page.getByRole('textbox', { name: 'Instructions' });
   await expect.poll(() => bens.inputValue()).toBe('Typed by Ada.');
@@ -164,7 +164,7 @@ test('[S7] a save that comes too late is refused by the gateway and loses nothin
   await page.getByRole('button', { name: /^Review and save/ }).click();
   const review = page.getByRole('dialog');
   await review.getByText('+ Typed here.').waitFor();
-  // Between the review and the click somebody else saves.
+  // Another change is saved between the review and the click.
   await studio.gateway.api(`/api/agents/${id}`, { description: 'In between.' }, { method: 'PATCH' });
   await review.getByRole('button', { name: /^Save v/ }).click();
   await page.getByRole('alert', { name: 'Another user saved' }).getByText('both changes can be kept').waitFor();
@@ -176,7 +176,7 @@ test('[S7] a save that comes too late is refused by the gateway and loses nothin
     description: 'In between.',
   });
   expect(config.instructions).not.toBe('Typed here.');
-  // Nor does a click elsewhere lose it.
+  // A click elsewhere does not lose it either.
   await page.getByRole('link', { name: 'Tools' }).click();
   const leaving = page.getByRole('dialog', { name: 'Leave without saving?' });
   await leaving.getByRole('button', { name: 'Cancel' }).click();
@@ -187,7 +187,7 @@ test('[S7] a save that comes too late is refused by the gateway and loses nothin
   expect(problems.filter((one) => !one.includes('409'))).toEqual([]);
 });
 
-test('[S7] a dead event says why it died, and is redriven once the cause is mended', async () => {
+test('[S7] a dead event says why it died, and is redriven once the cause is fixed', async () => {
   const { id } = await agentNamed('Concierge');
   await studio.gateway.api(`/api/agents/${id}/events`, { source: 'shop', name: 'order.paid' });
   await expect.poll(async () => (await agentNamed('Concierge')).inbox.dead).toBe(1);
@@ -210,7 +210,7 @@ test('[S7] a dead event says why it died, and is redriven once the cause is mend
   expect(problems).toEqual([]);
 });
 
-test('[S7] what an agent plans, wants and remembers is shown, and all dead events are redriven at once', async () => {
+test('[S7] plans, goals and memories of an agent are shown, and all dead events are redriven at once', async () => {
   const { id } = await agentNamed('Concierge');
   replies.push([
     { toolName: 'set_goals', input: { goals: [{ key: 'lamp', description: 'Sell the lamp', priority: 2 }] } },
@@ -258,7 +258,7 @@ test('[S7] what an agent plans, wants and remembers is shown, and all dead event
   expect(problems).toEqual([]);
 });
 
-test('[S7] an agent is made with a form, and deleted once its name is typed', async () => {
+test('[S7] an agent is created with a form, and deleted once its name is typed', async () => {
   const { page, problems } = await studio.open('/agents');
   await page.getByRole('button', { name: 'New agent' }).click();
   const form = page.getByRole('dialog', { name: 'New agent' });

@@ -74,7 +74,7 @@ test('[O8] a link opens the one card on a phone, without a sign-in, and the answ
   const button = page.getByRole('button', { name: 'Open the card' });
   await button.waitFor();
   expect(await accessibilityProblems(page)).toEqual([]);
-  // To load the page does not use the link up.
+  // Loading the page does not use the link up.
   await page.reload();
   await button.click();
   await page.getByText('You answer as Ada.').waitFor();
@@ -84,7 +84,7 @@ test('[O8] a link opens the one card on a phone, without a sign-in, and the answ
   expect(await accessibilityProblems(page)).toEqual([]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
   expect(await card.getByRole('button', { name: /Allow more/ }).count()).toBe(0);
-  // The tab keeps what the link gave it.
+  // The tab keeps the token of the link.
   await page.reload();
   await card.getByRole('button', { name: 'Approve', exact: true }).click();
   await waitFor(async () => (await studio.gateway.api(`/api/calls/${callId}`)).pending.status === 'resolved');

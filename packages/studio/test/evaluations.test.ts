@@ -84,7 +84,7 @@ test('[E7] [E9] results are a matrix of cases and versions with the worst first,
   await page.waitForURL(`**/runs/${runs[0]}`);
   await page.goBack();
   await matrix.waitFor();
-  // A version that arrives while the page is open, and in which nothing worked.
+  // A version in which every case failed arrives while the page is open.
   await api(path, { version: 'v2', samples: [{ ...failed, case: 'case 1' }] });
   await versions.getByText('No scores: 1 run failed.').waitFor();
   await matrix.getByRole('link', { name: 'failed, the run of case 1 in v2' }).waitFor();

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await studio[Symbol.asyncDispose]());
 
-test('[S8] a gateway without agents and tools teaches how to make them, with examples that work', async () => {
+test('[S8] a gateway without agents and tools shows how to create them, with working examples', async () => {
   const { page, problems } = await studio.open('/agents');
   await page.getByRole('button', { name: 'rehearsal' }).click();
   await page.getByText('No real model is set up.').waitFor();
@@ -46,7 +46,7 @@ test('[S8] a gateway without agents and tools teaches how to make them, with exa
   await page.getByRole('heading', { name: 'exchange_rate' }).waitFor();
   await page.keyboard.press('g');
   await page.keyboard.press('t');
-  // The list has to be there before a key can go through it.
+  // The list has to exist before a key can move in it.
   await page.getByRole('list', { name: 'Tools' }).getByRole('link', { name: 'exchange_rate' }).waitFor();
   await page.keyboard.press('j');
   await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('exchange_rate');
@@ -57,7 +57,7 @@ test('[S8] a gateway without agents and tools teaches how to make them, with exa
   expect(problems).toEqual([]);
 });
 
-test('[S8] wrong keys are refused in words, and too many of them say how long to wait', async () => {
+test('[S8] wrong keys are refused with a readable error, and too many of them say how long to wait', async () => {
   const page = await (await browser().newContext({ viewport: { width: 380, height: 700 } })).newPage();
   await page.goto(`${studio.gateway.url}/runs`);
   await page.getByRole('heading', { name: 'Sign in to Lastcall' }).waitFor();

@@ -14,7 +14,7 @@ const edges = async (one: Locator): Promise<readonly [left: number, right: numbe
   return [Math.round(x), Math.round(x + width)];
 };
 
-test('[S2] [S8] a space that is opened during a run says who is at work and stops it; its parts share their edges, and a card that settles moves once', async () => {
+test('[S2] [S8] a space that is opened during a run shows who is at work and can stop it; its parts are aligned, and a card that settles moves once', async () => {
   const started = Promise.withResolvers<void>();
   const wait = tool({
     description: 'Waits.',
@@ -64,7 +64,7 @@ test('[S2] [S8] a space that is opened during a run says who is at work and stop
   expect(problems).toEqual([]);
 });
 
-test('[S8] the first page is small, with its typeface, which is there and moves nothing', async () => {
+test('[S8] the first page is small, including its typeface, which is loaded without a layout shift', async () => {
   await using studio = await startStudio(browser());
   const { page, problems } = await studio.open('/', { isNew: true });
   await page.getByRole('heading', { name: 'Travel desk' }).waitFor();

@@ -101,7 +101,7 @@ test('[A18] the run of a machine names the node of each step, and the space that
   expect(problems).toEqual([]);
 });
 
-test('[A19] [A22] a conversation has a machine of its own, which shows its workers below the node that started them', async () => {
+test('[A19] [A22] a conversation has its own machine, which shows its workers below the node that started them', async () => {
   const { api } = studio.gateway;
   const id = await agentId('Guards');
   const { run_id } = await api('/api/chat', { agent: 'Guards', message: 'Lock up.' });
@@ -143,7 +143,7 @@ test('[E3] [S6] a run of a machine is forked at a step of a worker, with other i
   expect(problems).toEqual([]);
 });
 
-test('[S25] the workbench tries a machine with other instructions of a node, and what it would do outside waits', async () => {
+test('[S25] the workbench tries a machine with other instructions of a node, and calls with external effects wait', async () => {
   const id = await agentId();
   const { page, problems } = await studio.open(`/agents/${id}?tab=workbench`);
   const { api } = studio.gateway;
@@ -159,7 +159,7 @@ test('[S25] the workbench tries a machine with other instructions of a node, and
   await field.press('Enter');
   const chat = page.getByRole('log', { name: 'Conversation with the draft' });
   await chat.getByText('pay_back').first().waitFor();
-  // Only the rows in view are in the page: the last ones while the draft works, the first ones if it has come to its wait before.
+  // Only the visible rows are in the page: the last ones while the draft works, the first ones if it already waits.
   const timeline = page.getByRole('region', { name: 'Timeline of the draft' });
   await timeline
     .getByText(/enter_space|send_message/)
@@ -168,12 +168,12 @@ test('[S25] the workbench tries a machine with other instructions of a node, and
   expect(await accessibilityProblems(page)).toEqual([]);
   await edit.getByLabel('Instructions of refund').fill('Say no.');
   await node.getByText('changed').waitFor();
-  // Until the run has come to its wait, nothing is sent.
+  // Nothing can be sent until the run waits.
   await expect.poll(() => page.getByRole('button', { name: 'Send the last message again' }).isEnabled()).toBe(true);
   await page.keyboard.press('Control+Enter');
   await chat.getByText('There is no money back.', { exact: true }).first().waitFor();
   await chat.getByText('with other node refund').first().waitFor();
-  // A reload keeps what is tried, and nothing has reached the space.
+  // A reload keeps the edits, and nothing has reached the space.
   await page.reload();
   await chat.getByText('There is no money back.', { exact: true }).first().waitFor();
   await node.getByText('changed').waitFor();

@@ -5,7 +5,7 @@ import { startStudio } from './support/studio.ts';
 
 const browser = useBrowser();
 
-test('a page that another test has left knows nothing of it', async () => {
+test('a page that another test has used has no state of it', async () => {
   await using studio = await startStudio(browser());
   const { page } = await studio.open('/settings', { theme: 'dark', width: 380 });
   await page.getByRole('heading', { name: 'Settings' }).waitFor();

@@ -62,6 +62,6 @@ test('[S8] the palette opens pages, agents and runs, and runs commands, with the
   await expect.poll(() => selected.textContent()).toContain('Sign out');
   await page.keyboard.press('Enter');
   await page.getByText('You are signed out.').waitFor();
-  // What the page was just asking for is refused from then on.
+  // Requests that were active at the sign-out are refused.
   expect(problems.filter((one) => !/40[14]/.test(one))).toEqual([]);
 });

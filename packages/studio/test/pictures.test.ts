@@ -8,7 +8,7 @@ import { accessibilityProblems, colourProblems } from './support/accessibility.t
 import { useBrowser } from './support/browser.ts';
 import { type Studio, startStudio } from './support/studio.ts';
 
-// `npm run pictures` takes them; a run of all tests looks at the same pages and leaves no changed files behind.
+// `npm run pictures` writes them; a run of all tests checks the same pages and changes no files.
 const folder = join(import.meta.dirname, '../../../docs/pictures');
 const isWriting = process.env.LASTCALL_PICTURES === '1';
 
@@ -19,9 +19,9 @@ let pages: readonly Shown[];
 interface Shown {
   readonly name: string;
   readonly path: string;
-  /** What is there once the page is opened. */
+  /** The heading that is visible once the page is open. */
   readonly heading: string | RegExp;
-  /** What is there once it shows its content. */
+  /** A text that is visible once it shows its content. */
   readonly text: string | RegExp;
 }
 
@@ -31,13 +31,13 @@ beforeAll(async () => {
 });
 afterAll(async () => await studio[Symbol.asyncDispose]());
 
-/** The demo after a few messages: something waits, something was paid, something failed. */
+/** The demo after a few messages: one call waits, one payment was made, one call failed. */
 async function pagesWithContent({ gateway: { api } }: Studio): Promise<readonly Shown[]> {
   const spaces = (await api('/api/spaces')).items as { id: string; name: string }[];
   const people = (await api('/api/entities?kind=human')).items as { id: string; displayName: string }[];
   const idOf = (name: string): string => spaces.find((one) => one.name === name)?.id ?? '';
   const entityId = people.find((one) => one.displayName === 'Ada')?.id;
-  // Some of them wait for an answer.
+  // Some runs wait for an answer.
   const endedRuns = async (): Promise<number> =>
     ((await api('/api/runs')).items as { endedAt?: number }[]).filter(({ endedAt }) => endedAt !== undefined).length;
   const say = async (space: string, text: string): Promise<void> => {
@@ -77,9 +77,9 @@ async function pagesWithContent({ gateway: { api } }: Studio): Promise<readonly 
   ];
 }
 
-test('[S8] [S13] every page is reachable for all in light and in dark, and fits into 380 px', async () => {
+test('[S8] [S13] every page is accessible in the light and the dark theme, and fits into 380 px', async () => {
   const { page, problems } = await studio.open('/inbox');
-  // Signed in: a page that is left before that is not.
+  // Waits until the page is signed in: leaving it before would prevent that.
   await page.getByRole('heading', { name: 'Inbox' }).waitFor();
   for (const shown of pages) {
     await show(page, shown);
@@ -109,13 +109,13 @@ async function show(page: Page, { path, heading, text }: Shown): Promise<void> {
   await page.goto(studio.gateway.url + path);
   await page.getByRole('heading', { name: heading }).first().waitFor();
   await page.getByText(text).first().waitFor();
-  // Buttons of a card that has just appeared are dim for a moment.
+  // Buttons of a new card are dimmed for a moment.
   await expect
     .poll(() => page.locator('[data-card] [aria-disabled=true], section [aria-disabled=true]').count())
     .toBe(0);
 }
 
-/** How far the page can be scrolled to the side: nothing may be cut off on a telephone. */
+/** How far the page can be scrolled sideways: nothing may be cut off on a phone. */
 async function widthBeyond(page: Page): Promise<number> {
   return await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
 }
@@ -127,7 +127,7 @@ async function take(page: Page, name: string): Promise<void> {
   await page.screenshot({ animations: 'disabled', caret: 'hide', path: join(folder, `${name}.png`) });
 }
 
-/** Pictures do not name the machine that drew them. */
+/** Removes the name of the machine from the pictures. */
 function hideName(name: string): void {
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = texts.nextNode(); node !== null; node = texts.nextNode())

@@ -43,11 +43,11 @@ beforeAll(async () => {
 });
 afterAll(async () => await studio[Symbol.asyncDispose]());
 
-/** A browser that is not signed in, and what was refused to it or went wrong in it. */
+/** A browser that is not signed in, with its refused requests and errors. */
 interface Visitor {
   readonly page: Page;
   readonly problems: string[];
-  /** What its page has asked for and not got yet, without streams: these stay open. */
+  /** The open requests of its page, without streams, which stay open. */
   readonly asked: ReadonlySet<Request>;
 }
 
@@ -81,7 +81,7 @@ async function signInWith(key: string): Promise<Visitor> {
   return opened;
 }
 
-/** Opens each page, and returns what stands on all of them. */
+/** Opens each page, and returns the text of all of them. */
 async function visit({ page, asked }: Visitor, paths: readonly string[]): Promise<string> {
   let text = '';
   if (!page.url().startsWith(studio.gateway.url)) await page.goto(studio.gateway.url);
@@ -96,7 +96,7 @@ async function visit({ page, asked }: Visitor, paths: readonly string[]): Promis
   return text;
 }
 
-/** True if the page has got everything that it asked for, and has drawn it twice without asking for more. */
+/** True if all requests of the page have ended, and two frames were drawn without new requests. */
 async function isDrawn(page: Page, asked: ReadonlySet<Request>): Promise<boolean> {
   for (let frame = 0; frame < 2; frame++) {
     if (asked.size > 0) return false;
@@ -121,7 +121,7 @@ const pages = ({ space, run, agent }: Acme): readonly string[] => [
 ];
 const tabs = ['gateway', 'keys', 'people', 'sessions', 'mcp'].map((tab) => `/settings?tab=${tab}`);
 
-test('[O1] the studio shows a project to its key, nothing of others, and nothing is refused', async () => {
+test('[O1] the studio shows a key its own project and nothing of others, and no request is refused', async () => {
   const visiting = await signInWith(acme.key);
   const { page, problems } = visiting;
   await page.goto(`${studio.gateway.url}/spaces/${acme.space}`);
@@ -159,7 +159,7 @@ test('[O2] the studio works with a key for certain agents and spaces that may on
   expect(problems).toEqual([]);
 });
 
-test('[O1] an operator chooses a project, and all pages show that one alone; one that is gone is left', async () => {
+test('[O1] an operator selects a project, and all pages show only that one; a deleted project is unselected', async () => {
   const visiting = await signInWith(studio.gateway.secretKey);
   const { page, problems } = visiting;
   await page.goto(studio.gateway.url);

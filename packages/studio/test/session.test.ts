@@ -13,7 +13,7 @@ import { type Studio, startStudio } from './support/studio.ts';
 const browser = useBrowser();
 let studio: Studio;
 
-/** A slice that counts, at the version that its code has. */
+/** A slice that counts, in the version of its code. */
 const counting = (version: number) => {
   const count = slice('count', { version, initial: 0, on: { Counted: (n: number, _: { type: 'Counted' }) => n + 1 } });
   return tool({

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await studio[Symbol.asyncDispose]());
 
-test('[S7] a key is made with a scope, shown once, used, and revoked after a question', async () => {
+test('[S7] a key is created with a scope, shown once, used, and revoked after a confirmation', async () => {
   const { page, problems } = await studio.open('/settings?tab=keys');
   await page.getByLabel('Name').fill('ci');
   await page.getByRole('radio', { name: /^read/ }).check();
@@ -38,7 +38,7 @@ test('[S7] a key is made with a scope, shown once, used, and revoked after a que
   expect(problems).toEqual([]);
 });
 
-test('somebody is added, gets a link that signs in once, and a second browser is told that it was used', async () => {
+test('a person is added, gets a link that signs in once, and a second browser shows that it was used', async () => {
   const { page, problems } = await studio.open('/settings?tab=people');
   await page.getByLabel('Name').fill('Grace');
   await page.getByRole('button', { name: 'Add' }).click();
@@ -52,7 +52,7 @@ test('somebody is added, gets a link that signs in once, and a second browser is
   await grace.getByText('the person’s rights: read and write in their spaces').waitFor();
   await expect.poll(() => grace.getByRole('definition').first().textContent()).toBe('Grace');
   expect(grace.url()).toBe(`${studio.gateway.url}/settings`);
-  // Opened again in the same browser, she is still signed in.
+  // If it is opened again in the same browser, she is still signed in.
   await grace.goto('about:blank');
   await grace.goto(link.replace('/#', '/settings#'));
   await grace.getByRole('heading', { name: 'Settings' }).waitFor();
@@ -94,7 +94,7 @@ test('[S7] a session that is revoked in one browser ends the page of the other, 
     .click();
   await ada.page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
   await ben.page.getByText('Your session has ended.').waitFor();
-  // They are where they were once they sign in again.
+  // After signing in again they are on the same page.
   await ben.page.getByLabel('Secret key').fill(studio.gateway.secretKey);
   await ben.page.getByRole('button', { name: 'Sign in' }).click();
   await ben.page.getByRole('heading', { name: 'Agents' }).waitFor();
@@ -114,7 +114,7 @@ test('[S7] an operator acts for another person in one tab, and signs out there: 
   await nameIn(second, 'operator').first().waitFor();
   await page.getByLabel('Act as').selectOption('Ada');
   await nameIn(second, 'Ada').first().waitFor();
-  // Not told by a tab: whoever comes back to it sees who they are.
+  // Changed without a message between tabs: a tab shows the person when it is focused again.
   const status = await page.evaluate(async () => {
     const body = JSON.stringify({ entityId: null });
     return (await fetch('/api/session', { method: 'PATCH', headers: { 'content-type': 'application/json' }, body }))
@@ -165,7 +165,7 @@ test('a page on another port of the same host is refused, though the browser sen
     const { length: before } = (await studio.gateway.api('/api/agents')).items;
     await second.evaluate(async (url) => {
       const body = JSON.stringify({ name: 'Intruder', instructions: '' });
-      // Without a preflight: as a form would send it.
+      // Without a preflight, like a form.
       await fetch(`${url}/api/agents`, { method: 'POST', body, mode: 'no-cors', credentials: 'include' }).catch(
         () => {},
       );

@@ -135,7 +135,7 @@ test('[S7] an HTTP tool is pasted, refused with its places, tried, changed and d
   expect(problems.filter((one) => !one.includes('422'))).toEqual([]);
 });
 
-test('[S7] what the scopes of a session do not allow is said, and no button is shown that would be refused', async () => {
+test('[S7] actions that the scopes of a session do not allow are named, and their buttons are not shown', async () => {
   const reader = await studio.open('/tools/pay', { scopes: ['read'] });
   await reader.page.getByText('To try a tool, you need the scope admin.').waitFor();
   expect(await reader.page.getByRole('button', { name: 'Run once' }).count()).toBe(0);

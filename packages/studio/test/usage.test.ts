@@ -44,13 +44,13 @@ test.each([
     await page.getByLabel('Added up by').selectOption('agent');
     await page.waitForURL('**/usage?by=agent**');
     await page.getByRole('link', { name: 'Clerk' }).waitFor();
-    // Nothing but the table scrolls sideways.
+    // Only the table scrolls sideways.
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
     expect(problems).toEqual([]);
   },
 );
 
-test('[K13] says what would be shown if no model was asked', async () => {
+test('[K13] says what will be shown here if there were no model requests', async () => {
   const { page, problems } = await empty.open('/runs');
   await page.getByRole('heading', { name: 'Runs' }).waitFor();
   await page.keyboard.press('g');

@@ -16,10 +16,10 @@ const slow = Promise.withResolvers<string>();
 
 let paused: PromiseWithResolvers<void> | undefined;
 
-/** Answers by its instructions: what is tried is seen in the answer. */
+/** The reply depends on the instructions, so that it shows which ones are tried. */
 const scripted = scriptedModel(({ prompt }) => {
   if (isDown) throw new Error('The model is down.');
-  // An agent that is in spaces also reads its situation, at the end.
+  // An agent in spaces also has its situation at the end of the request.
   const last = prompt.findLast((message) => !JSON.stringify(message).includes('<situation-'));
   if (last?.role === 'tool')
     return JSON.stringify(prompt[0]).includes('Be brief') ? 'On Monday.' : 'It was sent on Monday.';
@@ -71,12 +71,12 @@ const timeline = (page: Page) => page.getByRole('region', { name: 'Timeline', ex
 
 async function say(page: Page, text: string): Promise<void> {
   await page.getByLabel('Write to the draft').fill(text);
-  // An answer can be read a moment before its run has ended, and until then nothing is sent.
+  // An answer is visible a moment before its run has ended, and nothing can be sent until then.
   await expect.poll(() => page.getByRole('button', { name: 'Send', exact: true }).isEnabled()).toBe(true);
   await page.getByLabel('Write to the draft').press('Control+Enter');
 }
 
-/** What people in the space and the agent itself would notice. */
+/** Everything that people in the space and the agent itself could see. */
 async function noticed(): Promise<unknown> {
   const { api } = studio.gateway;
   const { id } = (await api('/api/spaces')).items[0];
@@ -109,7 +109,7 @@ test('[S25] a new agent opens in its workbench: edit, talk, see the timeline, se
   await chat(page).getByText('v1', { exact: true }).waitFor();
   await timeline(page).getByText('find_order').waitFor();
 
-  // What is changed is not saved, and Ctrl+Enter sends again without leaving the field.
+  // The change is not saved, and Ctrl+Enter sends again without leaving the field.
   const instructions = page.getByRole('textbox', { name: 'Instructions' });
   await instructions.fill('Be brief.');
   await page.getByText('Not saved: instructions. Only this chat uses it.').waitFor();
@@ -125,7 +125,7 @@ test('[S25] a new agent opens in its workbench: edit, talk, see the timeline, se
     await compared.getByRole('row', { name: row }).waitFor();
   expect(await instructions.evaluate((field) => field === document.activeElement)).toBe(true);
 
-  // The conversation goes on, and a reload loses neither the edits nor what was said.
+  // The conversation continues, and a reload loses neither the edits nor the messages.
   await say(page, 'And where is A-18?');
   await expect.poll(() => chat(page).getByText('On Monday.', { exact: true }).count()).toBe(2);
   await page.reload();
@@ -172,7 +172,7 @@ test('[S25] on a phone, a call that acts outside waits as a card, a run can be s
   await timeline(page).getByText('wait', { exact: true }).waitFor();
   expect(await accessibilityProblems(page)).toEqual([]);
   await page.getByRole('link', { name: 'Chat', exact: true }).click();
-  // Nothing can be sent meanwhile, and the page says why.
+  // The page says why nothing can be sent meanwhile.
   await page.getByText('You can send when the draft has answered').waitFor();
   await chat(page).getByRole('button', { name: 'Stop' }).click();
   await chat(page).getByText('cancelled', { exact: true }).waitFor();
@@ -184,13 +184,13 @@ test('[S25] on a phone, a call that acts outside waits as a card, a run can be s
   isDown = false;
   await page.getByRole('button', { name: 'Send the last message again' }).click();
   await expect.poll(() => chat(page).getByText('It was sent on Monday.', { exact: true }).count()).toBe(2);
-  // The answer that named another tool.
+  // The error is the refused answer for another tool.
   expect(problems).toEqual([expect.stringContaining('409')]);
 
   await page.context().setOffline(true);
   await page.getByLabel('Write to the draft').fill('Are you there?');
   await page.getByLabel('Write to the draft').press('Control+Enter');
-  // The second, if the page has noticed before that it is offline.
+  // The second text appears if the page has noticed before that it is offline.
   await page
     .getByText(/^Nothing was sent\.|^You are offline: nothing is sent/)
     .first()
@@ -202,7 +202,7 @@ test('[S25] on a phone, a call that acts outside waits as a card, a run can be s
   expect(await noticed()).toEqual(before);
 });
 
-test('[S25] of two people who edit, the one who saves second is told so, and loses nothing', async () => {
+test('[S25] of two people who edit, the second one to save gets a notice and loses nothing', async () => {
   const [ada, ben] = [
     await studio.open(`/agents/${agentId}?tab=workbench`),
     await studio.open(`/agents/${agentId}?tab=workbench`, { as: 'Ben' }),

@@ -18,7 +18,7 @@ async function mainPages({ gateway: { api }, person }: Studio): Promise<Readonly
   });
   return {
     space: `/spaces/${space.id}`,
-    // A browser that has shown a space opens at home.
+    // A browser that has shown a space before opens at home.
     home: '/',
     run: `/runs/${call.runId}`,
     inbox: '/inbox',
@@ -27,7 +27,7 @@ async function mainPages({ gateway: { api }, person }: Studio): Promise<Readonly
   };
 }
 
-/** What tells that the page is there. */
+/** Elements that show that the page has loaded. */
 const SIGNS: Readonly<Record<string, (page: Page) => Locator>> = {
   space: (page) => page.getByRole('button', { name: 'Yes' }),
   home: (page) => page.getByRole('region', { name: 'Waiting for you' }),
@@ -37,10 +37,10 @@ const SIGNS: Readonly<Record<string, (page: Page) => Locator>> = {
   edit: (page) => page.getByRole('textbox', { name: 'Instructions' }),
 };
 
-/** Controls that no one can use: out of the window to the side, cut off by what is around them, or with words that do not fit. */
+/** Controls that cannot be used: outside of the window, clipped by an ancestor, or with text that does not fit. */
 function unusableControls(): readonly string[] {
   const found: string[] = [];
-  /** True if something around it hides a part of it, and a person cannot scroll there. */
+  /** True if an ancestor clips a part of it, and a person cannot scroll there. */
   const isCutOff = (control: HTMLElement): boolean => {
     const box = control.getBoundingClientRect();
     for (let around = control.parentElement; around !== null; around = around.parentElement) {
@@ -80,7 +80,7 @@ async function problemsOf(page: Page): Promise<readonly string[]> {
 interface Zoom {
   readonly width: number;
   readonly height: number;
-  /** The size of most texts. */
+  /** The most common font size. */
   readonly text: string;
 }
 
@@ -88,7 +88,7 @@ async function expectUsable(zoomed: Browser, { text, ...size }: Zoom): Promise<v
   await using studio = await startStudio(zoomed);
   const pages = await mainPages(studio);
   const { page, problems } = await studio.open('/inbox', size);
-  // Signed in: a page that is left before that is not.
+  // Waits until the page is signed in: leaving it before would prevent that.
   await page.getByRole('heading', { name: 'Inbox' }).waitFor();
   const found: Record<string, readonly string[]> = {};
   for (const [name, path] of Object.entries(pages)) {

@@ -15,7 +15,7 @@ const PACKAGES = {
   client: '@lastcall/client',
 } as const;
 type Name = keyof typeof PACKAGES;
-/** In the order of publishing: nothing is published before what it needs. */
+/** In the order of publishing: each package comes after those that it needs. */
 const RELEASED = [
   '@lastcall/core',
   '@lastcall/machines',
@@ -56,7 +56,7 @@ describe('what a release publishes', () => {
     expect(installed.tarballs).toHaveLength(RELEASED.length);
     for (const name of RELEASED) {
       const folder = join(installed.folder, 'node_modules', name);
-      // Beside what npm put below it.
+      // Without the packages that npm put into it.
       const files = (await readdir(folder, { recursive: true })).filter((file) => !file.startsWith('node_modules'));
       const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
       expect(await readFile(join(folder, 'LICENSE'), 'utf8')).toBe(licence);
@@ -79,7 +79,7 @@ describe('what a release publishes', () => {
     expect(names).toEqual(RELEASED);
   });
 
-  test('[S14] a production install of everything is 60 MB at most, and what docs/installing.md says', async () => {
+  test('[S14] a production install of everything is 60 MB at most, and has the size that docs/installing.md says', async () => {
     const lock = JSON.parse(await readFile(join(installed.folder, 'node_modules/.package-lock.json'), 'utf8'));
     const production = Object.entries(lock.packages as Record<string, { dev?: boolean }>).filter(([, { dev }]) => !dev);
     let bytes = 0;
@@ -104,14 +104,14 @@ describe('installed in an empty folder', () => {
     ['gateway', 24],
   ] as const)('[S14] the program in the README of %s prints what it says on Node %i', async (name, version) => {
     const { stdout } = await run(installed.nodes[version], [`${name}.js`], { cwd: installed.folder });
-    // Beside its log, which is JSON.
+    // Without its log, which is JSON.
     const lines = stdout.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
     expect(lines.join('\n')).toBe(await promised(name));
   });
 
-  test('[S14] with engine-strict npm takes core, machines and the client on Node 20, and every package on Node 22', async () => {
+  test('[S14] with engine-strict npm installs core, machines and the client on Node 20, and every package on Node 22', async () => {
     const { tarballs, nodes } = installed;
-    // That Node 22 takes every package has been tried by then: all of them were installed on it.
+    // Node 22 needs no check here: all packages were installed on it before.
     await wouldInstall(
       tarballs.filter((file) => /lastcall-(core|machines|client)-/.test(file)),
       nodes[20],
@@ -135,7 +135,7 @@ describe('installed in an empty folder', () => {
     },
   );
 
-  test('[S18] a Node that is too old is told in one sentence with what to do', async () => {
+  test('[S18] if Node is too old, one sentence says so and what to do', async () => {
     await using program = command(['start'], 20);
     const { code, err } = await program.ended;
     expect(code).toBe(1);
@@ -170,14 +170,14 @@ describe('installed in an empty folder', () => {
       name: 'shop',
       type: 'module',
     });
-    // A Node that cannot run the tests does not pass without them.
+    // On a Node that cannot run the tests, npm test fails.
     await using tooOld = new Program(['npm', 'test'], { folder, node: installed.nodes[20] });
     expect((await tooOld.ended).code).not.toBe(0);
     for (const version of [22, 24] as const) {
       await using tests = new Program(['npm', 'test'], { folder, node: installed.nodes[version] });
       expect(await tests.ended).toMatchObject({ code: 0, out: expect.stringMatching(/pass 3\b/) });
     }
-    // On the oldest Node: the tutorial runs all of it on the newest.
+    // On the oldest Node; the tutorial runs everything on the newest.
     const healthy = await command(['doctor'], 22, folder).ended;
     expect(healthy).toMatchObject({
       code: 0,
@@ -192,7 +192,7 @@ describe('installed in an empty folder', () => {
       out: expect.stringContaining('{"article":"lamp","euros":40}'),
     });
     const tsc = join(installed.folder, 'node_modules/.bin/tsc');
-    // The types of the packages are checked above, with more options than these.
+    // The types of the packages are checked above, with stricter options.
     await expect(run(tsc, ['-p', folder, '--skipLibCheck'], { cwd: folder })).resolves.toMatchObject({ stdout: '' });
   });
 });
@@ -228,12 +228,12 @@ test('[S1] an old Node builds the studio before npm start, with the Node of the 
   expect(await build.ended).toMatchObject({ code: 0, err: '' });
 });
 
-test('[S20] the tutorial does what it says from its first block to its last, and the order is paid back once', async () => {
+test('[S20] the blocks of the tutorial print what it says, from the first to the last, and the order is refunded once', async () => {
   const blocks = await runTutorial(installed);
   expect(blocks.length).toBeGreaterThan(8);
   for (const { commands, exitCode, printed, promised } of blocks) {
     for (const line of promised) expect(printed).toContain(line);
-    // 11: it waits for an answer.
+    // Exit code 11: the run waits for an answer.
     expect({ commands, exitCode, printed }).toMatchObject({ exitCode: commands.includes('lastcall run') ? 11 : 0 });
   }
   expect(blocks.at(-2)?.printed).toMatch(/^[\w-]+ 40 euros\n\s*1$/m);
@@ -271,7 +271,7 @@ interface Manifest {
   readonly bin?: Readonly<Record<string, string>>;
 }
 
-/** Every file that a program may ask for. The source is for the repository alone. */
+/** Every file that a program may import. The source condition is only for the repository. */
 function targetsOf({ exports, bin = {} }: Manifest): readonly string[] {
   const exported = Object.values(exports).flatMap((target) =>
     typeof target === 'string'

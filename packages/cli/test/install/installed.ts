@@ -9,23 +9,23 @@ import { type Folder, makeFolder } from '../support/folder.ts';
 export const repository: string = fileURLToPath(new URL('../../../..', import.meta.url));
 const run = promisify(execFile);
 
-/** What somebody has who installed the packages in an empty folder. */
+/** The result of installing the packages in an empty folder. */
 export interface Installed extends AsyncDisposable {
   /** The tarballs that a release would publish. */
   readonly tarballs: readonly string[];
-  /** What the release script said. */
+  /** The output of the release script. */
   readonly released: string;
-  /** A folder with a package.json of type module, in which they are installed. */
+  /** The folder with a package.json of type module in which the packages are installed. */
   readonly folder: string;
-  /** Programs by their major version. */
+  /** Paths of Node programs by major version. */
   readonly nodes: Readonly<Record<20 | 22 | 24, string>>;
 }
 
-/** A Node 20 that npm runs on, and one of the oldest that the gateway claims to run on. The third is the repository's own. */
+/** A Node 20 that npm runs on, and one of the oldest major version that the gateway supports. The third is the repository's Node. */
 const NODES = { node20: '20.20.2', node22: '22.20.0' };
 const NPM = ['--engine-strict', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
 
-/** Packs all packages as a release does, and installs them once, for all tests. */
+/** Packs all packages as a release does, and installs them once for all tests. */
 export async function install(): Promise<Installed> {
   const made = await makeFolder({ 'app/package.json': '{}' });
   try {
@@ -70,20 +70,20 @@ async function pack(tarballs: string): Promise<{ readonly files: readonly string
 }
 
 /**
- * Asks npm whether it would install these packages on a Node, in a folder of their own, with what they depend on. Rejects if one of
- * them claims not to run there.
+ * Asks npm whether it would install these packages and their dependencies on a Node, in a separate folder. Rejects if one of
+ * them does not support that Node.
  */
 export async function wouldInstall(tarballs: readonly string[], node: string): Promise<void> {
   await using made = await makeFolder({ 'package.json': '{}' });
   await run('npm', ['install', ...NPM, '--package-lock-only', ...tarballs], { cwd: made.path, env: envWith(node) });
 }
 
-/** Programs that are found in the path run on this Node. */
+/** Programs found in the PATH run on this Node. */
 function envWith(node: string): NodeJS.ProcessEnv {
   return { ...process.env, PATH: `${dirname(node)}:${process.env.PATH}` };
 }
 
-/** Resolves with the folder that has them. They are kept for later test runs: to unpack them takes ten seconds of processor time. */
+/** Resolves with their folder. They are kept for later test runs, because unpacking them takes ten seconds of processor time. */
 async function installNodes(): Promise<string> {
   const cache = join(repository, 'node_modules/.cache/nodes');
   const folder = join(cache, [process.platform, process.arch, ...Object.values(NODES)].join('-'));
@@ -96,14 +96,14 @@ async function installNodes(): Promise<string> {
     ([alias, version]) => `${alias}@npm:node-${system}-${process.arch}@${version}`,
   );
   await run('npm', ['install', ...NPM, '--ignore-scripts', ...wanted], { cwd: next });
-  // In one step: a test run that was cut short leaves no folder that lacks something. Another run may have been faster.
+  // Renamed in one step, so that an aborted test run leaves no incomplete folder. Another run may have been faster.
   await rename(next, folder).catch((error: unknown) => {
     if (!existsSync(folder)) throw error;
   });
   return folder;
 }
 
-/** On the oldest Node that all packages claim to run on: with engine-strict, npm refuses a package that does not. */
+/** Installs on the oldest Node that all packages support: with engine-strict, npm refuses a package that does not support it. */
 async function installPackages(folder: string, tarballs: readonly string[], node: string): Promise<void> {
   const tools = { typescript: '7.0.2', '@types/node': '24.10.1' };
   await writeFile(

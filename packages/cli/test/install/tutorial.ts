@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { Program } from '../support/program.ts';
 import { type Installed, repository } from './installed.ts';
 
-/** A block of commands of the tutorial, and what it came to. */
+/** A block of commands of the tutorial, and its result. */
 export interface RunBlock {
   readonly commands: string;
   readonly exitCode: number;
   readonly printed: string;
-  /** Lines that the page shows below it. */
+  /** The output that the page shows below the block. */
   readonly promised: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export async function runTutorial({ folder, nodes }: Installed): Promise<readonl
   const blocks = blocksOf(await readFile(join(repository, 'docs/tutorial.md'), 'utf8'));
   const script = join(folder, 'tutorial.sh');
   await writeFile(script, blocks.map(toScript).join('\n').replaceAll('127.0.0.1:4100', `127.0.0.1:${port}`));
-  // What `npm install` would put there: the packages are not in a registry yet.
+  // What `npm install` would put there. The packages are not in a registry yet.
   await symlink(join(folder, 'node_modules'), join(folder, 'installed'));
   await using program = new Program(['bash', script], { folder, node: nodes[24], env: { PORT: String(port) } });
   const { out } = await program.ended;
@@ -41,7 +41,7 @@ export function blocksOf(page: string): readonly Block[] {
   );
 }
 
-/** What a block prints stands between two marks; the second has its exit code. */
+/** The output of a block is between two marks; the second mark has its exit code. */
 export function toScript(block: Block, index: number): string {
   if (block.kind === 'console') return '';
   if (block.kind === 'file') return `cat > ${block.name} <<'END_OF_FILE'\n${block.text}END_OF_FILE`;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export const KEY = 'a-secret-key-of-the-tests';
 
-/** The only space of a gateway, and the person in it. */
+/** The first space of a gateway, and its first person. */
 export class DemoSpace {
   readonly #url: string;
 
@@ -26,7 +26,7 @@ export class DemoSpace {
     await this.ask(`/api/spaces/${spaces[0].id}/messages`, { entityId: people[0].id, text });
   }
 
-  /** The runs that have ended, newest first, once there are so many. */
+  /** The completed runs, newest first, once there are at least `runs`. */
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   async ended(runs: number): Promise<any[]> {
     for (;;) {

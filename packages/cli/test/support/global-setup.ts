@@ -3,14 +3,14 @@ import { makeFolder } from './folder.ts';
 import { Program } from './program.ts';
 
 /**
- * One gateway that starts and stops in good order, beside what else is prepared: only such a one leaves what it compiled to those
- * after it, and most gateways of the tests are killed.
+ * Starts and stops one gateway gracefully, in parallel with the other preparation. Only a process that exits normally writes the compile
+ * cache for later ones, and most gateways of the tests are killed.
  */
 export function setup({ config }: TestProject): () => Promise<void> {
-  // Vitest sets the variables of tests in its workers only, and this runs in none of them.
+  // Vitest sets the variables of tests only in its workers, and this does not run in a worker.
   const { NODE_COMPILE_CACHE = '' } = config.env;
   const compiled = startAndStop({ PORT: '0', NODE_COMPILE_CACHE });
-  // A program that starts before this one has ended compiles by itself. A failure is reported at the end.
+  // A program that starts before this one has ended compiles its own code. A failure is reported at the end.
   compiled.catch(() => {});
   return () => compiled;
 }

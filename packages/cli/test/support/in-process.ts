@@ -2,8 +2,8 @@ import { main } from '../../src/main.ts';
 import type { Ended, ProgramOptions } from './program.ts';
 
 /**
- * Runs a command to its end in this process, one at a time: a process of its own takes a quarter of a second of processor time, most
- * of it to start. That commands end their process, with their code and all that they printed, is for tests that start one.
+ * Runs a command to its end in this process, one at a time: a separate process takes a quarter of a second of processor time, most
+ * of it to start. Tests that start a process check that commands end it with their exit code and all of their output.
  */
 export async function inProcess(
   args: readonly string[],
@@ -14,7 +14,7 @@ export async function inProcess(
   using out = listen(process.stdout);
   using err = listen(process.stderr);
   process.chdir(folder);
-  // As in a process of its own, nothing else configures the command, and what it loads from a file .env is gone with it.
+  // As in a separate process, no other variables configure the command, and those that it loads from a file .env are gone afterwards.
   setVariables({ PATH, HOME, NO_COLOR: '1', ...env });
   process.exitCode = undefined;
   try {
@@ -26,7 +26,7 @@ export async function inProcess(
   }
 }
 
-/** Not another object in its place: Node loads a file .env into this one. */
+/** Changes the object itself, because Node loads a file .env into it. */
 function setVariables(variables: NodeJS.ProcessEnv): void {
   for (const name of Object.keys(process.env)) delete process.env[name];
   Object.assign(process.env, variables);
@@ -36,7 +36,7 @@ interface Listener extends Disposable {
   heard(): string;
 }
 
-/** Hears what is written to the stream, in place of the terminal. */
+/** Collects what is written to the stream, instead of printing it. */
 function listen(stream: NodeJS.WriteStream): Listener {
   const { write } = stream;
   const parts: string[] = [];

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The program as it is published: set-up bundles it from the current sources. */
+/** The program as it is published: the global setup bundles it from the current sources. */
 export const BIN: string = fileURLToPath(new URL('../../dist/bin.js', import.meta.url));
-/** Generous: a machine may be busy with other tests. */
+/** Long, because the machine may be busy with other tests. */
 const PATIENCE_MS = 90_000;
 
 export interface ProgramOptions {
   readonly folder: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Default: this process's Node. Its programs come first in the path. */
+  /** Default: this process's Node. Its folder comes first in the PATH. */
   readonly node?: string;
 }
 
@@ -46,7 +46,7 @@ export class Program implements AsyncDisposable {
       cwd: folder,
       env: { ...inherited(node), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
-      // A group of its own: what it started ends with it.
+      // A separate process group, so that the processes that it started end with it.
       detached: true,
     });
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => this.#hear(() => (this.#out += text)));
@@ -77,7 +77,7 @@ export class Program implements AsyncDisposable {
     this.#child.kill(signal);
   }
 
-  /** Resolves once what it printed, on either output, matches. Rejects if it ends before. */
+  /** Resolves once its output, on stdout or stderr, matches. Rejects if it ends before. */
   async prints(pattern: RegExp): Promise<RegExpExecArray> {
     const late = setTimeout(() => this.#hear(() => (this.#isEnded = true)), PATIENCE_MS);
     try {
@@ -101,7 +101,7 @@ export class Program implements AsyncDisposable {
     try {
       process.kill(-this.pid, 'SIGKILL');
     } catch {
-      // It has ended.
+      // The process has ended already.
     }
     await this.ended;
   }
@@ -114,7 +114,7 @@ export class Program implements AsyncDisposable {
   }
 }
 
-/** Nothing that configures a gateway comes from the machine that tests run on. */
+/** No variable of the machine that runs the tests configures a gateway. */
 function inherited(node: string): Record<string, string> {
   const { PATH = '', HOME = '', TMPDIR = tmpdir(), NODE_COMPILE_CACHE = '' } = process.env;
   const path = [dirname(node), PATH].join(':');

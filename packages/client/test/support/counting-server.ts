@@ -11,7 +11,7 @@ interface Seen {
   readonly body: any;
 }
 
-/** How a request is treated: an answer, or the connection is cut before one. */
+/** The response to a request, or 'cut': the connection is cut before one. */
 export type Treatment =
   | 'cut'
   | {
@@ -21,7 +21,7 @@ export type Treatment =
       readonly headers?: Record<string, string>;
     };
 
-/** A server that counts what it gets, and treats it as it is told: the last treatment stays. */
+/** A server that records its requests and answers them as `treat` says, in order. The last treatment repeats. */
 export interface CountingServer extends AsyncDisposable {
   readonly url: string;
   readonly seen: readonly Seen[];

@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A way to a gateway that treats what comes back as bad networks do. */
+/** A proxy for a gateway that disturbs the responses as bad networks do. */
 export interface RoughProxy extends AsyncDisposable {
   readonly url: string;
   /** How many connections there have been. */
   readonly connections: number;
-  /** Cuts each new connection after so many bytes from the gateway. */
+  /** Cuts each new connection after this many bytes from the gateway. */
   cutAfter(bytes: (() => number) | undefined): void;
-  /** Passes on so many bytes at a time, with a pause in between. */
+  /** Passes on this many bytes at a time, with a pause in between. */
   trickle(bytes: number | undefined): void;
-  /** Connections that are open stay open, and nothing comes through them any more. */
+  /** Open connections stay open, but pass on nothing any more. */
   freeze(): void;
 }
 

@@ -5,7 +5,7 @@ const USAGE = { inputTokens: 10, outputTokens: 5, totalTokens: 15 };
 /** A transcript, written by hand. */
 export function transcript(): {
   readonly entries: RunEntry[];
-  /** A reply that asks for these calls, from one time to another. */
+  /** A reply with these calls. It began and ended at the given times. */
   reply(step: number, [from, to]: readonly [number, number], calls?: readonly string[], text?: string): void;
   start(callId: string, at: number): void;
   /** `callId` is the name of its tool, a dot, and a number. */

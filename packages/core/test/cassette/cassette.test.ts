@@ -78,12 +78,12 @@ test('[E4] ids and times may differ: a reply that repeats an id of its request h
   await recordModel(model, path).doGenerate(ask(`At 2026-01-01T10:00:00.000Z: cancel ${first}.`));
   const { content } = await replayModel(path).doGenerate(ask(`At 2026-02-03 11:12: cancel ${second}.`));
   expect(content).toMatchObject([{ input: JSON.stringify({ order: second, reason: other }) }]);
-  // Two ids are not one.
+  // Two different ids do not match one id that occurs twice.
   const twice = replayModel(path).doGenerate(ask(`At 2026-02-03 11:12: cancel ${second} and ${other}.`));
   await expect(twice).rejects.toThrow('does not have this request');
 });
 
-test('what else differs in each run can be named', async () => {
+test('other parts that differ in each run can be named', async () => {
   const path = await cassettePath();
   const volatile = [/ticket-\d+/];
   await said(recordModel(echo(), path, { volatile }), ask('Close ticket-17.'));
@@ -91,7 +91,7 @@ test('what else differs in each run can be named', async () => {
   await expect(said(replayModel(path), ask('Close ticket-4711.'))).rejects.toThrow('does not have this request');
 });
 
-test('[E4] no secret is in the file: neither of the request, nor of its headers, nor of the reply', async () => {
+test('[E4] the file has no secret of the request, of its headers or of the reply', async () => {
   const path = await cassettePath();
   const planted = {
     given: 'correct horse "battery" staple',
@@ -114,7 +114,7 @@ test('[E4] no secret is in the file: neither of the request, nor of its headers,
   const { stream } = await recorder.doStream(request);
   for await (const _part of stream);
   const file = await readFile(path, 'utf8');
-  // Nor is one split over the parts of a stream.
+  // Neither does it have a secret that was split over the parts of a stream.
   const deltas = [...file.matchAll(/"delta":"((?:[^"\\\\]|\\\\.)*)"/g)].map(([, delta]) => delta).join('');
   expect(deltas).not.toContain('battery');
   expect(deltas).not.toContain(planted.github);
@@ -122,7 +122,7 @@ test('[E4] no secret is in the file: neither of the request, nor of its headers,
   for (const secret of ['header-secret', 'battery', 'abcdef.ghijkl', ...texts.map((text) => text.slice(-18))])
     expect(file).not.toContain(secret);
   expect(file).toContain('[secret]');
-  // It still plays, on a machine with another password.
+  // It still plays back on a machine with another password.
   const other = JSON.parse(JSON.stringify(request).replaceAll('correct horse', 'another donkey'));
   const player = replayModel(path, { secrets: ['another donkey "battery" staple'] });
   expect((await player.doGenerate(other)).content).toHaveLength(2);
@@ -167,7 +167,7 @@ test('bytes of files are compared by a checksum', async () => {
   expect(await said(replayModel(path), picture(1))).toBe('A dot.');
 });
 
-test('a reply that was recorded whole can be streamed, and the other way round', async () => {
+test('a reply that was recorded whole can be streamed, and vice versa', async () => {
   const path = await cassettePath();
   const model = scriptedModel(() => ({ text: 'Sunny.', calls: [{ toolName: 'look', toolCallId: 'c', input: {} }] }));
   const recorder = recordModel(model, path);
@@ -180,7 +180,7 @@ test('a reply that was recorded whole can be streamed, and the other way round',
   expect(await player.doGenerate(ask('streamed'))).toEqual(whole);
 });
 
-test('a request that its caller gave up is not recorded', async () => {
+test('a request that the caller aborted is not recorded', async () => {
   const path = await cassettePath();
   const leaving = new AbortController();
   const model = scriptedModel(() => {
@@ -191,7 +191,7 @@ test('a request that its caller gave up is not recorded', async () => {
   await expect(access(path)).rejects.toThrow();
 });
 
-test('a file that is missing, no cassette or of another version says what to do', async () => {
+test('the error for a file that is missing, is not a cassette or has another version says what to do', async () => {
   const path = await cassettePath();
   expect(() => replayModel(path)).toThrow('There is no cassette at');
   await recordModel(scriptedModel(['Yes.']), path).doGenerate(ask('Ready?'));

@@ -46,7 +46,7 @@ async function run(model: LanguageModelV4, mode: (typeof MODES)[number], prompt 
   return { result: await turn.result, events };
 }
 
-/** What a replay has to repeat: without the ids that core makes. */
+/** The parts that a replay has to repeat, without the ids that core creates. */
 const outcomes = ({ result }: Ran) => ({
   stop: result.stop,
   response: result.response,
@@ -75,7 +75,7 @@ describe.each(Object.entries(PROVIDERS))('a cassette of %s', (_name, { format, c
       if (mode === 'streamed') expect(deltas(ran).length).toBeGreaterThan(2);
     });
 
-    test('[E4] plays an error of the provider back, so that the same is tried again', async () => {
+    test('[E4] plays an error of the provider back, so that it is retried in the same way', async () => {
       const { ran, path } = await record([{ status: 429, headers: { 'retry-after': '1' } }, { text: 'Sunny.' }]);
       expect(ran.result.response).toBe('Sunny.');
       expect(outcomes(await run(replayModel(path), mode))).toEqual(outcomes(ran));

@@ -19,7 +19,7 @@ import {
 } from '../../src/index.ts';
 import { fakeClock, settled } from '../../src/testing/fake-clock.ts';
 
-// Nothing a tool does, the host signals aside, makes dispatch throw or leaves a write behind.
+// No tool makes dispatch throw or leaves a write behind, except by a host signal.
 
 const items = slice<readonly unknown[]>('items', {
   initial: ['first'],
@@ -213,7 +213,7 @@ function assertWhole({ outcome, callId, startedAt, endedAt }: Settlement): void 
   if (outcome.status === 'error') expect([typeof outcome.code, typeof outcome.message]).toEqual(['string', 'string']);
 }
 
-// Some of them run into their timeouts: the more, the busier the machine is.
+// Some of them time out; the busier the machine, the more of them.
 test('[T23, T27] no generated bad tool makes dispatch throw or leaves a write behind', async () => {
   await fc.assert(
     fc.asyncProperty(badTool, async (bad) => {

@@ -30,7 +30,7 @@ const MAY_HAVE_ACTED =
   'What it did outside may have taken effect, or may still do so: check before you repeat it.';
 const NOTHING = 'Nothing it wrote remains.';
 
-/** The outcome of a call that its deadline, 50 ms from its start, cuts off. */
+/** The outcome of a call that is cut off by its deadline 50 ms after its start. */
 async function cutOff(options: Omit<Parameters<typeof dispatchCall>[0], 'call' | 'clock'>): Promise<Outcome> {
   const clock = fakeClock();
   const running = dispatchCall({ call, clock, deadline: 1_050, ...options });
@@ -40,7 +40,7 @@ async function cutOff(options: Omit<Parameters<typeof dispatchCall>[0], 'call' |
   return (await running).outcome;
 }
 
-test('[T55] a tool that was cut off is told to have possibly acted outside, because that is what tools do by default', async () => {
+test('[T55] the outcome of a tool that was cut off says that it may have had external effects, which tools have by default', async () => {
   for (const effects of [undefined, 'external'])
     expect(await cutOff({ tools: probing(never, effects === undefined ? {} : { effects }) })).toEqual({
       status: 'error',
@@ -52,7 +52,7 @@ test('[T55] a tool that was cut off is told to have possibly acted outside, beca
 });
 
 test.each(['none', 'session'])(
-  '[T55] a tool with effects %s that was cut off is told that nothing remains',
+  '[T55] the outcome of a tool with effects %s that was cut off says that nothing remains',
   async (effects) => {
     expect(await cutOff({ tools: probing(never, { effects }) })).toEqual({
       status: 'error',
@@ -64,7 +64,7 @@ test.each(['none', 'session'])(
   },
 );
 
-test('[T55] an abort by the host tells the same as a timeout', async () => {
+test('[T55] an abort by the host gives the same outcome as a timeout', async () => {
   const abort = new AbortController();
   const running = dispatchCall({ tools: probing(never), call, signal: abort.signal });
   await settled();
@@ -76,7 +76,7 @@ test('[T55] an abort by the host tells the same as a timeout', async () => {
   });
 });
 
-test('[T55] what is said to be rolled back is rolled back: session, files and resources', async () => {
+test('[T55] session, files and resources are rolled back, as the outcome says', async () => {
   const notes = slice('notes', { initial: 0, on: { noted: (count: number) => count + 1 } });
   const filesystem = memoryFilesystem({ files: { 'a.txt': 'before' } });
   const counter = resource('counter', {
@@ -96,7 +96,7 @@ test('[T55] what is said to be rolled back is rolled back: session, files and re
   expect([session.read(notes), held.value, await filesystem.readText('a.txt')]).toEqual([0, 0, 'before']);
 });
 
-test('[T55] a call whose execute was never entered did not run, and is told so', async () => {
+test('[T55] a call whose execute was never entered did not run, and its outcome says so', async () => {
   const clock = fakeClock();
   const slow = { name: 'slow', beforeCall: () => void clock.advance(100) };
   const late = await dispatchCall({ tools: probing(() => 1, { policies: [slow] }), call, clock, deadline: 1_050 });
@@ -146,7 +146,7 @@ test('[T55] a tool that has returned and is held up by its output schema or a po
     expect(await cutOff({ tools: probing(() => 'x', definition) })).toMatchObject({ effect: 'possible' });
 });
 
-test('[T55] an idempotent tool is not told that it may be repeated: a new call has a new key', async () => {
+test('[T55] the outcome of an idempotent tool does not say that it may be repeated, because a new call has a new key', async () => {
   const outcome = await cutOff({ tools: probing(never, { idempotent: true }) });
   expect(outcome.text).toBe(`"probe" did not finish: The deadline passed. ${MAY_HAVE_ACTED}`);
 });
@@ -161,7 +161,7 @@ test('[T55] a failed attempt that a retry waits to repeat has possibly acted', a
   }
 });
 
-test('[T55] a middleware that stands in for the tool may have acted in its place', async () => {
+test('[T55] a middleware that replaces the tool may have acted in its place', async () => {
   const elsewhere: Middleware = { name: 'elsewhere', call: never };
   const tools = probing(() => 'not reached');
   expect(await cutOff({ tools, middleware: [elsewhere] })).toMatchObject({ effect: 'possible' });
@@ -215,7 +215,7 @@ test.each([
   ['its output schema', { outputSchema: z.number() }, 'returned what its output schema refuses'],
   ['a policy', { policies: [{ name: 'no', afterCall: () => ({ deny: 'too dear' }) }] }, 'was denied: too dear'],
 ])(
-  '[T55] a tool that has run and is refused afterwards by %s is told to have possibly acted',
+  '[T55] if a tool has run and is refused afterwards by %s, the outcome says that it may have acted',
   async (_by, more, why) => {
     const textOf = async (effects: string): Promise<string> =>
       (await dispatchCall({ tools: probing(() => 'x', { ...more, effects }), call })).outcome.text;
@@ -226,12 +226,12 @@ test.each([
   },
 );
 
-test('[T55] a tool that says itself that it failed is taken at its word', async () => {
+test('[T55] if a tool returns a failure itself, nothing is added to its text', async () => {
   const { outcome } = await dispatchCall({ tools: probing(() => fail('The shelf is full.')), call });
   expect(outcome.text).toBe('The shelf is full.');
 });
 
-test('[T55] where what was changed could not be put back, nobody is told that it was', async () => {
+test('[T55] if a rollback fails, no outcome says that the changes were undone', async () => {
   const stubborn = resource('stubborn', {
     create: () => ({}),
     snapshot: () => 0,

@@ -92,7 +92,7 @@ test('[T18] extra keys at any depth fail, naming their paths, and all problems a
   for (const path of ['a:', 'items[1].id', 'items[1].colour', 'more']) expect(text).toContain(path);
 });
 
-test('[T19] nothing is coerced that the schema does not ask for', async () => {
+test('[T19] nothing is coerced unless the schema says so', async () => {
   expect(await outcomeOf({ double }, 'double', '{"n":"5"}')).toMatchObject({ code: 'invalid_input' });
   expect(await outcomeOf({ double }, 'double', '{"n":5.5}')).toMatchObject({ code: 'invalid_input' });
   const coercing = tool({ description: 'd', inputSchema: z.object({ n: z.coerce.number() }), execute: ({ n }) => n });
@@ -154,7 +154,7 @@ test('[T21] the stages run in order, and one event marks the end', async () => {
   ]);
 });
 
-test('[T21] each call has one start and one end, whatever the end', async () => {
+test('[T21] each call has one start and one end, however it ends', async () => {
   const tools = {
     double,
     boom: throwing(new Error('x')),
@@ -173,7 +173,7 @@ test('[T21] each call has one start and one end, whatever the end', async () => 
   }
 });
 
-test('[T21] a repair is asked once, and what it gives is checked again', async () => {
+test('[T21] a repair is called once, and its result is checked again', async () => {
   const asked: unknown[] = [];
   const mending = (mended: unknown): Middleware =>
     repair((broken) => (asked.push(broken.problems.map((one) => one.path)), mended));
@@ -241,7 +241,7 @@ test.each([
   expect(called).toBe(false);
 });
 
-test('[T22] an approval question that throws denies, and edited arguments are parsed and held to the policies again', async () => {
+test('[T22] an approval function that throws denies the call, and edited arguments are parsed and checked by the policies again', async () => {
   const asking = tool({
     description: 'd',
     inputSchema,
@@ -351,7 +351,7 @@ test('[T24] RangeError and TypeError from execute are execution failures; a Tool
   });
 });
 
-test('[T25] a host signal rolls the call back and leaves unchanged', async () => {
+test('[T25] a host signal rolls the call back and is rethrown unchanged', async () => {
   for (const signal of [
     new VisibilityExpansionRequired('open it', ['a.b']),
     new PromptEvaluationError('bad prompt', { phase: 'request' }),
@@ -375,7 +375,7 @@ test('[T25] a host signal rolls the call back and leaves unchanged', async () =>
   }
 });
 
-test('[T25] a deadline that the tool noticed leaves as PromptEvaluationError with phase tool and the expiry', async () => {
+test('[T25] a DeadlineExceededError of the tool is rethrown as PromptEvaluationError with phase tool and the expiry', async () => {
   const own = dispatch({ boom: throwing(new DeadlineExceededError('too late', 123)) }, 'boom');
   await expect(own).rejects.toMatchObject({
     name: 'PromptEvaluationError',
@@ -391,7 +391,7 @@ test('[T25] a deadline that the tool noticed leaves as PromptEvaluationError wit
   ).rejects.toMatchObject({ expiresAt: deadline });
 });
 
-test('[T26] ToolInvoked is told of each call once, with tool, input, outcome and times', async () => {
+test('[T26] ToolInvoked is dispatched once for each call, with tool, input, outcome and times', async () => {
   const session = createSession();
   const told: unknown[] = [];
   const end = session.subscribe('ToolInvoked', (event) => told.push(event));
@@ -527,7 +527,7 @@ test('[T22] a policy that cannot set up its guard or its state denies', async ()
   });
 });
 
-test('[T21] a tool that cannot work is refused before anything is told of the call', async () => {
+test('[T21] a tool that cannot work is refused before any event of the call', async () => {
   const events: string[] = [];
   const broken = { broken: { ...double, timeoutMs: -1 } };
   await expect(dispatch(broken, 'broken', {}, { onEvent: (event) => events.push(event.type) })).rejects.toThrow(

@@ -21,7 +21,7 @@ import {
 import type { SessionOptions } from '../../src/session/create-session.ts';
 import { fakeClock, settled } from '../../src/testing/fake-clock.ts';
 
-// Each of these once broke the promise: a write left behind, a session lost, a call that hung or ran when it must not.
+// Each of these was once a bug: a write left behind, a session lost, a call that hung, or one that ran when it must not.
 
 const none = z.object({});
 const call = { toolName: 'probe' };
@@ -36,7 +36,7 @@ const session = (more: SessionOptions = {}) => createSession({ slices: [count], 
 const boxed = () =>
   resource('box', { create: () => ({ v: 0 }), snapshot: ({ v }) => v, restore: (box, v) => void (box.v = v) });
 
-test('[T27, T31] a call that times out inside a nested one puts back what both did, the inner one first', async () => {
+test('[T27, T31] a timeout inside a nested call rolls back both calls, the inner one first', async () => {
   const slow = resource('box', {
     create: () => ({ v: 0 }),
     snapshot: ({ v }) => v,
@@ -72,7 +72,7 @@ test('[T27, T31] a call that times out inside a nested one puts back what both d
   expect((await dispatchCall({ tools: probing(() => 1), call, session: on })).outcome.status).toBe('ok');
 });
 
-/** A file system whose undoing waits until it is let go. */
+/** A file system whose undo waits until `letGo` is called. */
 function slowUndo(): { readonly filesystem: Filesystem; readonly undoing: Promise<void>; readonly letGo: () => void } {
   const base = memoryFilesystem();
   const gate = Promise.withResolvers<void>();
@@ -112,7 +112,7 @@ test('[T27] a limit that hits while a failed run is being rolled back waits for 
   expect(await on.filesystem.list()).toEqual([]);
 });
 
-test('[T29, T32] what a policy recorded and a reducer refuses fails the call and poisons nothing', async () => {
+test('[T29, T32] an event of a policy that a reducer refuses fails the call and does not poison the session', async () => {
   const picky = slice('picky', {
     initial: 0,
     on: {
@@ -129,7 +129,7 @@ test('[T29, T32] what a policy recorded and a reducer refuses fails the call and
     const { outcome } = await dispatchCall({ tools: reading(effects), call, session: on });
     expect(outcome).toMatchObject({ status: 'error', text: expect.stringContaining('refused') });
   }
-  // Nor does such a call count as a success.
+  // Such a call does not count as a success either.
   const after = await dispatchCall({
     tools: probing(() => 1),
     call,
@@ -139,7 +139,7 @@ test('[T29, T32] what a policy recorded and a reducer refuses fails the call and
   expect(after.outcome).toMatchObject({ code: 'denied' });
 });
 
-test('[T35] a nested call that nobody waited for ends with its parent, and leaves nothing', async () => {
+test('[T35] a nested call that was not awaited ends with its parent, and leaves nothing', async () => {
   const box = boxed();
   const on = session({ resources: [box], filesystem: memoryFilesystem() });
   const value = on.resources.get(box);
@@ -164,7 +164,7 @@ test('[T35] a nested call that nobody waited for ends with its parent, and leave
   expect((await dispatchCall({ tools: probing(counting), call, session: on })).outcome.status).toBe('ok');
 });
 
-test('[T35] naming the session inside a call joins its draft instead of waiting for itself', async () => {
+test('[T35] passing the session inside a call joins the draft of the call instead of waiting for itself', async () => {
   const on = session();
   const outer = probing(async (ctx) => {
     await dispatchCall({ tools: probing(counting), call, parent: ctx, session: on });
@@ -174,7 +174,7 @@ test('[T35] naming the session inside a call joins its draft instead of waiting 
   expect(on.read(count)).toBe(0);
 });
 
-test('[T35] a context that a wrapper spread is still the parent; what only looks like one is refused', async () => {
+test('[T35] a context that a wrapper spread is still the parent; an object that only resembles one is refused', async () => {
   const on = session();
   const outer = probing(async (ctx) => {
     expect({ ...ctx }).toMatchObject({ toolCallId: ctx.toolCallId, toolName: 'probe', attempt: 1 });
@@ -188,7 +188,7 @@ test('[T35] a context that a wrapper spread is still the parent; what only looks
   });
 });
 
-test('[T37] a resource that is never made does not keep a call from settling', async () => {
+test('[T37] a resource whose creation never ends does not keep a call from settling', async () => {
   const clock = fakeClock();
   const stuck = resource('stuck', { create: never, snapshot: () => 0, restore: () => {} });
   const on = session({ resources: [stuck] });
@@ -223,7 +223,7 @@ test('[T34] a write to a file that a tool without effects caught fails it all th
   expect((await dispatchCall({ tools, call, session: on })).outcome).toMatchObject({ code: 'execution' });
 });
 
-test('[T22] only a clear yes approves', async () => {
+test('[T22] only { approve: true } approves a call', async () => {
   let runs = 0;
   const tools = probing(() => ++runs, { approval: true });
   for (const answer of [{ approve: false }, { approve: 'no' }, {}, null, { deny: 42 }, { approve: true, deny: 'x' }]) {
@@ -300,7 +300,7 @@ test('[T37] middleware that retries for ever ends with the call', async () => {
 });
 
 test.each(['a timeout', 'an abort'])(
-  '[T37] middleware that calls next() from its abort listener starts no run of the tool (%s)',
+  '[T37] middleware that calls next() in its abort listener does not start the tool (%s)',
   async (how) => {
     const clock = fakeClock();
     const abort = new AbortController();
@@ -374,7 +374,7 @@ test('[T27] each run that a middleware starts begins from a clean state and its 
   expect(on.read(count)).toBe(1);
 });
 
-test('[T27] middleware that makes a success of a failed run commits nothing of that run', async () => {
+test('[T27] middleware that turns a failed run into a success commits nothing of that run', async () => {
   const on = session();
   const forgiving: Middleware = { name: 'forgiving', call: (next) => next().catch(() => 'never mind') };
   const tools = probing((ctx) => {
@@ -387,7 +387,7 @@ test('[T27] middleware that makes a success of a failed run commits nothing of t
   expect(on.read(count)).toBe(0);
 });
 
-test('[T28] the end of a call that another was running beside is not lost', async () => {
+test('[T28] the end of a call is not lost if another call runs at the same time', async () => {
   const ends = slice<string[]>('ends', {
     initial: [],
     policy: 'log',
@@ -403,7 +403,7 @@ test('[T28] the end of a call that another was running beside is not lost', asyn
   expect([on.read(ends).toSorted(), on.read(count)]).toEqual([['nobody', 'probe'], 1]);
 });
 
-test('[T31] side by side, calls without effects end up with one singleton, and the others are disposed of', async () => {
+test('[T31] parallel calls without effects end up with one singleton, and the others are disposed of', async () => {
   const log: string[] = [];
   let made = 0;
   const db = resource('db', { create: () => `db${++made}`, dispose: (one) => void log.push(one) });
@@ -415,7 +415,7 @@ test('[T31] side by side, calls without effects end up with one singleton, and t
   expect(log.toSorted()).toEqual(['db1', 'db2', 'db3'].slice(0, made));
 });
 
-test('[T31] a singleton whose making fails after its call is forgotten', async () => {
+test('[T31] a singleton whose creation fails after its call has ended is forgotten', async () => {
   let tries = 0;
   const gate = Promise.withResolvers<void>();
   const flaky = resource('flaky', {
@@ -436,7 +436,7 @@ test('[T31] a singleton whose making fails after its call is forgotten', async (
   });
 });
 
-test('[T31] what an approval question or a middleware asked for is disposed of', async () => {
+test('[T31] a resource requested by an approval function or a middleware is disposed of', async () => {
   const log: string[] = [];
   const lamp = resource('lamp', { scope: 'call', create: () => 'lamp', dispose: (one) => void log.push(one) });
   const on = session({ resources: [lamp] });
@@ -450,7 +450,7 @@ test('[T31] what an approval question or a middleware asked for is disposed of',
   expect(log).toEqual(['lamp', 'lamp']);
 });
 
-test('[T31] what a nested call changed is put back with its parent, and to where the parent began', async () => {
+test('[T31] changes of a nested call are rolled back with its parent, to the state at the start of the parent', async () => {
   const box = boxed();
   const on = session({ resources: [box] });
   const value = on.resources.get(box);
@@ -493,7 +493,7 @@ test('[T27] the file system asked for as a resource is rolled back too', async (
   expect(await base.list()).toEqual([]);
 });
 
-test('[T32] files that cannot be put back poison the session', async () => {
+test('[T32] files that cannot be restored poison the session', async () => {
   const base = memoryFilesystem();
   const capture: Filesystem['capture'] = async () => async () => {
     throw new Error('disk gone');
@@ -523,7 +523,7 @@ test('[T22] the policies of the run and of the tool both hold, and judge a sessi
   expect(on.read(count)).toBe(0);
 });
 
-test('[T21] a policy judges the value as the output schema made it, and may not break the session', async () => {
+test('[T21] a policy sees the value parsed by the output schema, and cannot break the session', async () => {
   const values: unknown[] = [];
   const seeing: Policy = { name: 'seeing', afterCall: ({ value }) => void values.push(value) };
   const outputSchema = z.object({ n: z.number().default(5) });
@@ -542,7 +542,7 @@ test('[T21] a policy judges the value as the output schema made it, and may not 
   expect((await dispatchCall({ tools, call, session: on })).outcome).toMatchObject({ code: 'execution' });
 });
 
-test('[T25] middleware cannot keep a signal from the host', async () => {
+test('[T25] middleware cannot stop a signal from reaching the host', async () => {
   const { VisibilityExpansionRequired } = await import('../../src/index.ts');
   const signal = new VisibilityExpansionRequired('open it');
   const swallowing: Middleware = { name: 'swallowing', call: (next) => next().catch(() => 'nothing happened') };
@@ -552,7 +552,7 @@ test('[T25] middleware cannot keep a signal from the host', async () => {
   await expect(dispatchCall({ tools, call, middleware: [swallowing] })).rejects.toBe(signal);
 });
 
-test('[T26] a pending call is not told of as invoked; an asynchronous listener that rejects is reported', async () => {
+test('[T26] a pending call dispatches no ToolInvoked; an asynchronous listener that rejects is reported', async () => {
   const reports: unknown[] = [];
   const logger = { ...quiet, error: (_message: string, error: unknown) => void reports.push(error) };
   const on = session({ logger });
@@ -577,7 +577,7 @@ test('[T28] an object that was refused once is refused again', async () => {
   for (let time = 0; time < 2; time++) expect(() => on.dispatch({ type: 'added', item })).toThrow('a Map');
 });
 
-test('[T35] one that leaves the queue lets the next in', async () => {
+test('[T35] a call that leaves the queue lets the next one in', async () => {
   const on = session();
   const gate = Promise.withResolvers<void>();
   const first = dispatchCall({ tools: probing(() => gate.promise, { effects: 'none' }), call, session: on });
@@ -605,12 +605,12 @@ test('[T21] a session that is disposed of while a call waits ends that call, wit
   expect(events).toEqual(['tool-call.start', 'tool-call.error']);
 });
 
-test('[T16] an unknown tool settles also beside a definition that cannot work', async () => {
+test('[T16] a call of an unknown tool settles even if another definition cannot work', async () => {
   const tools = { ...probing(() => 1), broken: { ...probing(() => 1).probe, timeoutMs: -1 } };
   expect((await dispatchCall({ tools, call: { toolName: 'prob' } })).outcome).toMatchObject({ code: 'unknown_tool' });
 });
 
-test('[T39] a nested call with a signal of its own still ends with its parent', async () => {
+test('[T39] a nested call with a separate signal still ends with its parent', async () => {
   const abort = new AbortController();
   let inner: AbortSignal | undefined;
   const own = new AbortController();
@@ -623,7 +623,7 @@ test('[T39] a nested call with a signal of its own still ends with its parent', 
   expect(inner?.aborted).toBe(true);
 });
 
-test('[T40] a nested call with a budget of its own uses up its parent’s too', async () => {
+test('[T40] a nested call with a separate budget uses up its parent’s budget too', async () => {
   const budget = createBudget({ toolCalls: 3 });
   const outcomes: unknown[] = [];
   const outer = probing(async (ctx) => {

@@ -151,7 +151,7 @@ test.each<[string, (ctx: ToolContext) => unknown, object, (abort: AbortControlle
   },
 );
 
-test('[T27] a call that succeeds keeps both, and one that is pending too', async () => {
+test('[T27] a call that succeeds keeps both, and so does a pending one', async () => {
   for (const end of ['done', pending()]) {
     const { session, run } = setting();
     await run(async (ctx) => {
@@ -311,7 +311,7 @@ test('[T31] call-scoped resources are new for each call and disposed of in rever
   }
 });
 
-test('[T31] a resource that was there before the call is put back, with what it is made of', async () => {
+test('[T31] a resource that existed before the call is restored, together with the resources it is made of', async () => {
   const { make } = tracked();
   const saving = {
     snapshot: (value: { n: number }) => value.n,
@@ -342,7 +342,7 @@ test('[T31] a resource that was there before the call is put back, with what it 
   expect((await session.resources.get(late)).n).toBe(1);
 });
 
-test('a resource that fails to dispose is reported and changes nothing; one that hangs is left behind', async () => {
+test('a resource that fails to dispose is reported and changes nothing; one that hangs is abandoned', async () => {
   const reports: string[] = [];
   const logger = { debug() {}, info() {}, warn() {}, error: (message: string) => void reports.push(message) };
   const bad = resource('bad', {
@@ -360,7 +360,7 @@ test('a resource that fails to dispose is reported and changes nothing; one that
   expect(reports).toEqual([expect.stringContaining('"stuck"'), expect.stringContaining('"bad"')]);
 });
 
-test('[T32] a resource that cannot be restored makes RestoreFailed leave, and the session refuses further calls', async () => {
+test('[T32] if a resource cannot be restored, RestoreFailed is thrown, and the session refuses further calls', async () => {
   const db = resource('db', {
     create: () => ({ n: 0 }),
     snapshot: () => 0,
@@ -379,7 +379,7 @@ test('[T32] a resource that cannot be restored makes RestoreFailed leave, and th
   expect(session.read(notes)).toEqual([]);
 });
 
-test('[T32] a tool that throws RestoreFailed itself has only failed', async () => {
+test('[T32] a tool that throws RestoreFailed itself just fails', async () => {
   const { run } = setting();
   expect(
     (
@@ -391,7 +391,7 @@ test('[T32] a tool that throws RestoreFailed itself has only failed', async () =
   expect((await run(() => 1)).outcome.status).toBe('ok');
 });
 
-test('[T34] a tool without effects has a read-only session: a write fails it and changes nothing, also where it was caught', async () => {
+test('[T34] a tool without effects has a read-only session: a write fails the call and changes nothing, even if the tool caught it', async () => {
   let snapshots = 0;
   const db = resource('db', { create: () => 1, snapshot: () => ++snapshots, restore: () => {} });
   for (const attempt of [
@@ -426,7 +426,7 @@ test('[T34] a tool without effects has a read-only session: a write fails it and
   expect(caught.outcome.status).toBe('error');
 });
 
-test('[T34] it reads what was committed', async () => {
+test('[T34] a tool without effects reads the committed state', async () => {
   const { session, run } = setting();
   session.dispatch({ type: 'noted', what: 'x' });
   expect((await run((ctx) => ctx.session.read(notes), { effects: 'none' })).outcome).toMatchObject({ value: ['x'] });
@@ -435,7 +435,7 @@ test('[T34] it reads what was committed', async () => {
   });
 });
 
-test('state that a tool read cannot be changed in place, nor by what it handed over', async () => {
+test('state cannot be changed in place, neither by a tool that read it nor through an object that a tool dispatched', async () => {
   const { session, run } = setting();
   const loose = { deep: ['x'] };
   const items = slice<readonly (typeof loose)[]>('items', {

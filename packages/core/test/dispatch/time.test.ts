@@ -62,7 +62,7 @@ test('[T37] the host aborts: the signal aborts, and the call settles as error/ab
   expect(ran).toBe(false);
 });
 
-test('[T37] a tool that ignores its signal is left behind by the real clock, a generator that never waits too', async () => {
+test('[T37] a tool that ignores its signal is abandoned after a real timeout, and so is a generator that never waits', async () => {
   for (const execute of [
     never,
     async function* () {
@@ -74,7 +74,7 @@ test('[T37] a tool that ignores its signal is left behind by the real clock, a g
   }
 });
 
-test('[T37] a policy, an approval or a schema that never answers is left behind as well', async () => {
+test('[T37] a policy, an approval or a schema that never answers is abandoned as well', async () => {
   for (const definition of [
     { policies: [{ name: 'slow', beforeCall: never }] },
     { policies: [{ name: 'slow', afterCall: never }] },
@@ -90,7 +90,7 @@ test('[T37] a policy, an approval or a schema that never answers is left behind 
   }
 });
 
-test('[T38] what a left-behind tool does afterwards is refused and changes nothing', async () => {
+test('[T38] later writes of an abandoned tool are refused and change nothing', async () => {
   const clock = fakeClock();
   const filesystem = memoryFilesystem();
   const session = createSession({ slices: [notes], filesystem });
@@ -154,7 +154,7 @@ test('[T39] a deadline already passed: execute is not entered, and the call sett
   expect(entered).toBe(false);
 });
 
-test('[T39] a deadline in the past is refused where it is given', async () => {
+test('[T39] a deadline in the past is refused as an option', async () => {
   const clock = fakeClock();
   for (const deadline of [999, 1_000, Number.NEGATIVE_INFINITY]) {
     await expect(dispatchCall({ tools: probing(() => 1), call, clock, deadline })).rejects.toMatchObject({

@@ -69,7 +69,7 @@ describe('[E5] scores', () => {
     expect(await scoreOf(output, score)).toMatchObject({ value });
   });
 
-  test('a wrong score says why', async () => {
+  test('the error for a wrong score says why', async () => {
     expect((await scoreOf(calls('look', 'pay!'), settled()))?.reason).toBe('pay ended with error');
     expect((await scoreOf('No.', exact('Yes.')))?.reason).toBe('It is "No.".');
     expect((await scoreOf('No.', exact()))?.reason).toContain('expected');
@@ -88,7 +88,7 @@ describe('[E5] scores', () => {
     expect((await running).samples[0]?.scores).toMatchObject({ fast: { value: 0 }, slow: { value: 1 } });
   });
 
-  test('[E5] a model as judge is asked several times, and says how far it agrees with itself', async () => {
+  test('[E5] a model as judge is asked several times, and the report says how far its grades agree', async () => {
     const grades = [9, 9, 2];
     const model = scriptedModel((_request, at) => ({
       toolName: 'grade',
@@ -150,7 +150,7 @@ test('a run that fails counts as 0, keeps its error, and does not stop the other
   expect(report).toMatchObject({ failed: 1, passed: false, scores: { done: { mean: 0.5 } } });
 });
 
-test('[E5] cases are run in parallel, no more at once than said, and reported in their order', async () => {
+test('[E5] cases run in parallel, no more at once than configured, and are reported in order', async () => {
   let [now, most] = [0, 0];
   const report = await evaluate({
     cases: Array.from({ length: 20 }, (_, at) => ({ input: at })),

@@ -88,7 +88,7 @@ test('[E9] thousands of cases that changed are compared too', () => {
   expect(difference(changed(1_060, 940)).p).toBeCloseTo(0.00778, 4);
 });
 
-test('values that are no shares keep their range', () => {
+test('values that are not shares keep their range', () => {
   const { low, high } = estimate([2, 4, 6]);
   expect([low, high].map((one) => one.toFixed(3))).toEqual(['-0.968', '8.968']);
 });

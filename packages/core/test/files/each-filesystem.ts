@@ -6,7 +6,7 @@ import { scratchDirectory } from './scratch-directory.ts';
 
 type Options = { limits?: Partial<PathLimits>; maxFileBytes?: number };
 
-/** What keeps the one contract: `describe.each(eachFilesystem)` runs a suite over all of them. */
+/** The file systems that share one contract: `describe.each(eachFilesystem)` runs a suite for all of them. */
 export const eachFilesystem: { name: string; create(options?: Options): Filesystem }[] = [
   { name: 'memory', create: (options) => memoryFilesystem(options) },
   { name: 'host', create: (options) => hostFilesystem(scratchDirectory(), options) },

@@ -36,7 +36,7 @@ describe('[T33] a path', () => {
     ['a name of 255 bytes', `${'é'.repeat(127)}e`, 'é'.repeat(128), '255 bytes'],
     ['a path of 1,024 bytes', `${'a'.repeat(255)}/`.repeat(4), `${`${'a'.repeat(255)}/`.repeat(4)}b`, '1024 bytes'],
     ['a depth of 64 names', 'a/'.repeat(64), 'a/'.repeat(65), '64 names'],
-  ])('of %s passes, of one more is refused by name', (_, longest, over, limit) => {
+  ])('of %s is accepted, and one more is refused, naming the limit', (_, longest, over, limit) => {
     expect(normalisePath(longest)).toBe(longest.replace(/\/$/, ''));
     expect(() => normalisePath(over)).toThrow(limit);
     expect(codeOf(() => normalisePath(over))).toBe('bad_path');
@@ -46,17 +46,17 @@ describe('[T33] a path', () => {
     expect(normalisePath(`${'x/../'.repeat(1000)}a`)).toBe('a');
   });
 
-  test('obeys the limits it is given', () => {
+  test('is checked against the given limits', () => {
     expect(codeOf(() => normalisePath('abc', { nameBytes: 2 }))).toBe('bad_path');
     expect(codeOf(() => normalisePath('a/b', { depth: 1 }))).toBe('bad_path');
     expect(codeOf(() => normalisePath('a/b', { pathBytes: 2 }))).toBe('bad_path');
   });
 
-  test.each([[undefined], [null], [7], [{}], [Symbol('a')], [['a']]])('that is %s is refused in words', (path) => {
+  test.each([[undefined], [null], [7], [{}], [Symbol('a')], [['a']]])('that is %s has a clear error', (path) => {
     expect(() => normalisePath(path as unknown as string)).toThrow(/a path is a string/);
   });
 
-  test('of a megabyte does not come back in the message', () => {
+  test('of a megabyte is not repeated in the message', () => {
     expect(() => normalisePath('a'.repeat(1_000_000))).toThrow(/^.{0,300}$/);
   });
 });

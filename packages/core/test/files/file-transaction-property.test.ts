@@ -69,7 +69,7 @@ describe.each(subjects)('any work on a $name file system', ({ open }) => {
     );
   });
 
-  test('committed leaves what a plain model of it says', patient, async () => {
+  test('committed leaves the same tree as a simple model', patient, async () => {
     await fc.assert(
       fc.asyncProperty(steps, steps, async (before, during) => {
         const { base } = open();
@@ -105,7 +105,7 @@ describe.each(subjects)('any work on a $name file system', ({ open }) => {
   });
 });
 
-test('[T33] any work on a host that is rolled back leaves the files others put beside it', patient, async () => {
+test('[T33] any work on a host that is rolled back keeps the files of other programs', patient, async () => {
   await fc.assert(
     fc.asyncProperty(steps, steps, async (before, during) => {
       const root = scratchDirectory();
@@ -121,7 +121,7 @@ test('[T33] any work on a host that is rolled back leaves the files others put b
       await transaction.rollback();
       expect(Object.keys(treeOf(root)).filter((each) => each.endsWith('foreign'))).toHaveLength(foreign.length);
       for (const file of foreign) rmSync(file);
-      // Only a directory that held a foreign file may be left over, and nothing in it.
+      // Only a directory that held a file of another program may be left over, and it is empty.
       for (const directory of directoriesNow(treeOf(root)).reverse()) {
         if (!(directory in tree) && directory !== '') rmdirSync(join(root, directory));
       }
@@ -140,7 +140,7 @@ async function settle(files: Filesystem, work: readonly Step[]): Promise<void> {
   await Promise.all(work.map((each) => start(files, each)));
 }
 
-/** Leaves behind what is not awaited. */
+/** Does not wait for steps that are not awaited. */
 async function perform(files: Filesystem, work: readonly Step[]): Promise<void> {
   for (const each of work) {
     const started = start(files, each);
@@ -154,7 +154,7 @@ function start(files: Filesystem, each: Step): Promise<unknown> {
   return operation.catch(() => 'refused');
 }
 
-/** The rules of a file system in their plainest form: `null` is a directory. */
+/** The simplest model of a file system: `null` is a directory. */
 function modelOf(work: readonly Step[]): Model {
   const model: Model = new Map();
   for (const each of work) apply(model, each);
@@ -186,7 +186,7 @@ function directoriesNow(tree: Record<string, string>): string[] {
   return ['', ...Object.keys(tree).filter((at) => tree[at]?.startsWith('directory'))];
 }
 
-/** Other modes than the default ones, so that a rollback has something to lose. */
+/** Sets other modes than the defaults, so that a rollback could lose them. */
 function shuffleModes(root: string): void {
   for (const [index, at] of Object.keys(treeOf(root)).entries()) {
     const modes = treeOf(root)[at]?.startsWith('directory') ? [0o700, 0o2775] : [0o600, 0o755, 0o4711];

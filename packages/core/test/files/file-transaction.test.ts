@@ -32,7 +32,7 @@ describe.each(eachFilesystem)('a transaction on a $name file system', ({ create 
     expect(await contentsOf(base)).toEqual(after);
   });
 
-  test('[T27] operations that nobody awaited are part of a commit and of a rollback', async () => {
+  test('[T27] operations that were not awaited are part of a commit and of a rollback', async () => {
     const base = await filled(create());
     const before = await contentsOf(base);
     const aborted = openFileTransaction(base);
@@ -60,7 +60,7 @@ describe.each(eachFilesystem)('a transaction on a $name file system', ({ create 
     ]);
   });
 
-  test('[T27] nested, an inner rollback undoes what was inner and an outer one everything', async () => {
+  test('[T27] nested, an inner rollback undoes the inner operations, and an outer one everything', async () => {
     const base = await filled(create());
     const before = await contentsOf(base);
     const outer = openFileTransaction(base);
@@ -82,7 +82,7 @@ describe.each(eachFilesystem)('a transaction on a $name file system', ({ create 
     expect(await contentsOf(base)).toEqual(before);
   });
 
-  test('[T33] a write that was refused is not undone: what others did there stays', async () => {
+  test('[T33] a write that was refused is not undone: changes of other programs stay', async () => {
     const base = await filled(create());
     const transaction = openFileTransaction(base);
     expect(await codeOf(transaction.filesystem.delete('none'))).toBe('not_found');
@@ -108,7 +108,7 @@ describe('a transaction that has ended', () => {
     expect(await contentsOf(base)).toEqual({ f: 'later' });
   });
 
-  test('ends once: the same end again is the same, the other is refused', async () => {
+  test('ends once: repeating the same end returns the same promise, and the other end is refused', async () => {
     const base = memoryFilesystem();
     const transaction = openFileTransaction(base);
     await transaction.filesystem.writeText('f', '');
@@ -119,7 +119,7 @@ describe('a transaction that has ended', () => {
 });
 
 describe('[T27] a file operation in flight', () => {
-  test('is drained before it is undone; what has not begun is refused', async () => {
+  test('is awaited before it is undone; operations that have not begun are refused', async () => {
     const base = memoryFilesystem({ files: { f: 'before' } });
     const slow = gated(base);
     const transaction = openFileTransaction(slow.filesystem);
@@ -138,7 +138,7 @@ describe('[T27] a file operation in flight', () => {
     expect(await contentsOf(base)).toEqual({ f: 'before' });
   });
 
-  test('is drained by a commit, with all that was asked for', async () => {
+  test('is awaited by a commit, with all that were requested', async () => {
     const base = memoryFilesystem();
     const slow = gated(base);
     const transaction = openFileTransaction(slow.filesystem);
@@ -167,7 +167,7 @@ describe('[T27] a file operation in flight', () => {
     expect(await base.readText('f')).toBe('before');
   });
 
-  test('that only reads does not hold up a rollback, and ends refused', async () => {
+  test('that only reads does not delay a rollback, and is refused in the end', async () => {
     const base = memoryFilesystem({ files: { f: 'x' } });
     let answer = (_: string): void => {};
     const endless: Filesystem = { ...base, readText: () => new Promise((resolve) => (answer = resolve)) };
@@ -198,7 +198,7 @@ describe('a rollback', () => {
     expect(await contentsOf(base)).toEqual({ a: 'changed', b: '2', c: 'changed' });
   });
 
-  test('captures each path once, however it is spelt, and costs what was touched', async () => {
+  test('captures each path once, however it is spelt, and its cost depends on the touched paths', async () => {
     const base = memoryFilesystem({ files: Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`f${i}`, ''])) });
     const { counted, captured } = countingCaptures(base);
     const transaction = openFileTransaction(counted);
@@ -209,7 +209,7 @@ describe('a rollback', () => {
     expect(await base.readText('f1')).toBe('');
   });
 
-  test('of an outer transaction ends an inner one left open: its late rollback finds nothing to do', async () => {
+  test('of an outer transaction ends an inner one left open, whose later rollback does nothing', async () => {
     const base = memoryFilesystem({ files: { f: 'before' } });
     const outer = openFileTransaction(base);
     const inner = openFileTransaction(outer.filesystem);
@@ -221,7 +221,7 @@ describe('a rollback', () => {
     expect(await base.readText('f')).toBe('before');
   });
 
-  test('of an inner transaction whose outer one was committed rejects: its changes are there to stay', async () => {
+  test('of an inner transaction whose outer one was committed rejects: its changes are permanent', async () => {
     const base = memoryFilesystem({ files: { f: 'before' } });
     const outer = openFileTransaction(base);
     const inner = openFileTransaction(outer.filesystem);
@@ -231,7 +231,7 @@ describe('a rollback', () => {
   });
 });
 
-test('[T27] a directory that was written to, deleted and made anew is put back with its date', async () => {
+test('[T27] a directory that was written to, deleted and created again is restored with its date', async () => {
   let time = 0;
   const base = memoryFilesystem({ files: { 'd/f': 'before' }, clock: { now: () => time++, sleep: async () => {} } });
   const before = [await base.stat('d'), await base.stat('d/f'), await contentsOf(base)];
@@ -245,7 +245,7 @@ test('[T27] a directory that was written to, deleted and made anew is put back w
 });
 
 describe('[T34] a read-only transaction', () => {
-  test('tells of every write it refused, also of one that nobody awaits', () => {
+  test('reports every write it refused, also one that is not awaited', () => {
     const refusals: string[] = [];
     const onRefusal = (error: Error): number => refusals.push(error.name);
     const { filesystem } = openFileTransaction(memoryFilesystem(), { readOnly: true, onRefusal });
@@ -274,7 +274,7 @@ describe('[T34] a read-only transaction', () => {
   });
 });
 
-test('a rejection that a tool does not await is never an unhandled one', async () => {
+test('a rejection that a tool does not await is never an unhandled rejection', async () => {
   const unhandled: unknown[] = [];
   const listener = (reason: unknown): number => unhandled.push(reason);
   process.on('unhandledRejection', listener);
@@ -337,7 +337,7 @@ function countingCaptures(base: Filesystem): { counted: Filesystem; captured: st
   return { counted: { ...base, capture }, captured };
 }
 
-/** A file system whose first write waits until it is let through. */
+/** A file system whose first write waits until the test releases it. */
 function gated(base: Filesystem): { filesystem: Filesystem; reached: Promise<void>; open(): void } {
   const reached = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();

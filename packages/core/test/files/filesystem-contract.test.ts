@@ -3,7 +3,7 @@ import type { Filesystem } from '../../src/files/filesystem.ts';
 import { codeOf, contentsOf, eachFilesystem } from './each-filesystem.ts';
 
 describe.each(eachFilesystem)('a $name file system', ({ create }) => {
-  test('reads what was written, to the byte', async () => {
+  test('reads back the same bytes that were written', async () => {
     const files = create();
     for (const text of ['', 'a\r\nb\n', '\ufeffmark', 'ünï 😀 \0', 'x'.repeat(100_000)]) {
       await files.writeText('f', text);
@@ -17,7 +17,7 @@ describe.each(eachFilesystem)('a $name file system', ({ create }) => {
     expect(await contentsOf(files)).toEqual({ a: null, 'a/b': null, 'a/b/c.txt': 'c' });
   });
 
-  test('keeps to the mode of a write', async () => {
+  test('follows the mode of a write', async () => {
     const files = create();
     await files.writeText('f', 'one', { mode: 'create' });
     expect(await codeOf(files.writeText('f', 'two', { mode: 'create' }))).toBe('already_exists');
@@ -67,14 +67,14 @@ describe.each(eachFilesystem)('a $name file system', ({ create }) => {
     expect(await contentsOf(files)).toEqual(before);
   });
 
-  test('takes a file of exactly the limit', async () => {
+  test('accepts a file of exactly the limit', async () => {
     const files = create({ maxFileBytes: 100 });
     await files.writeText('f', 'é'.repeat(25));
     await files.writeText('f', 'é'.repeat(25), { mode: 'append' });
     expect((await files.stat('f')).size).toBe(100);
   });
 
-  test('takes files of 10 MiB and no more, unless told otherwise', async () => {
+  test('accepts files of at most 10 MiB by default', async () => {
     const files = create();
     await files.writeText('f', 'x'.repeat(10 * 1024 * 1024));
     expect(await codeOf(files.writeText('f', 'y', { mode: 'append' }))).toBe('too_large');
@@ -144,14 +144,14 @@ describe.each(eachFilesystem)('a $name file system', ({ create }) => {
     expect(await files.grep(/^$/)).toEqual([{ path: 'a/x.txt', line: 2, text: '' }]);
   });
 
-  test('finds at most 1,000 lines unless told otherwise', async () => {
+  test('finds at most 1,000 lines by default', async () => {
     const files = create();
     await files.writeText('f', 'x\n'.repeat(1200));
     expect(await files.grep('x')).toHaveLength(1000);
     expect(await files.grep('x', { limit: 1100 })).toHaveLength(1100);
   });
 
-  test('keeps writes that nobody awaits in their order', async () => {
+  test('keeps writes that are not awaited in order', async () => {
     const files = create();
     const texts = Array.from({ length: 30 }, (_, index) => `${index}`.repeat(31 - index));
     await Promise.all(texts.map((text) => files.writeText('f', text)));
@@ -168,7 +168,7 @@ describe.each(eachFilesystem)('a $name file system', ({ create }) => {
       (files) => files.delete('dir/f').then(() => files.writeText('dir/f/g', '').then(() => files.delete('dir/f/g'))),
     ],
     ['deleted with its directory', (files) => files.delete('dir/f').then(() => files.delete('dir'))],
-  ])('[T33] puts back a captured file that was %s', async (_, change) => {
+  ])('[T33] restores a captured file that was %s', async (_, change) => {
     const files = create();
     await files.writeText('dir/f', 'before');
     const { modifiedAt } = await files.stat('dir/f');
@@ -179,7 +179,7 @@ describe.each(eachFilesystem)('a $name file system', ({ create }) => {
     expect((await files.stat('dir/f')).modifiedAt).toBe(modifiedAt);
   });
 
-  test('[T33] takes away what was not there, with the directories made for it', async () => {
+  test('[T33] removes a file that did not exist before, with the directories created for it', async () => {
     const files = create();
     await files.writeText('a/kept', '');
     const undo = await files.capture('a/b/c/f');
@@ -188,7 +188,7 @@ describe.each(eachFilesystem)('a $name file system', ({ create }) => {
     expect(await contentsOf(files)).toEqual({ a: null, 'a/kept': '' });
   });
 
-  test('[T33] an undo leaves a directory that others filled, and a file put where it was', async () => {
+  test('[T33] an undo keeps a directory that others filled, and a file that replaced it', async () => {
     const files = create();
     const undo = await files.capture('a/b/f');
     await files.writeText('a/b/f', 'new');
@@ -202,7 +202,7 @@ describe.each(eachFilesystem)('a $name file system', ({ create }) => {
     expect(await files.readText('x')).toBe('foreign');
   });
 
-  test('[T33] puts back a deleted directory, also where a file is now', async () => {
+  test('[T33] restores a deleted directory, even if a file has replaced it', async () => {
     const files = create();
     await files.writeText('d/f', '');
     await files.delete('d/f');
@@ -213,7 +213,7 @@ describe.each(eachFilesystem)('a $name file system', ({ create }) => {
     expect(await contentsOf(files)).toEqual({ d: null });
   });
 
-  test('[T33] an undo of a directory that is still there leaves what is in it', async () => {
+  test('[T33] an undo of a directory that still exists keeps its content', async () => {
     const files = create();
     await files.writeText('d/f', 'f');
     const undo = await files.capture('d');
@@ -222,7 +222,7 @@ describe.each(eachFilesystem)('a $name file system', ({ create }) => {
     expect(await contentsOf(files)).toEqual({ d: null, 'd/f': 'f', 'd/g': 'g' });
   });
 
-  test('an undo comes after a write that nobody awaited', async () => {
+  test('an undo comes after a write that was not awaited', async () => {
     const files = create();
     const paths = ['a', 'b', 'c/d', 'c/e', 'f'];
     for (const path of paths) await files.writeText(path, 'before');
@@ -232,7 +232,7 @@ describe.each(eachFilesystem)('a $name file system', ({ create }) => {
     for (const path of paths) expect(await files.readText(path)).toBe('before');
   });
 
-  test('an undo that would destroy what others put there rejects instead', async () => {
+  test('an undo that would destroy files of others rejects instead', async () => {
     const files = create();
     await files.writeText('a', 'before');
     const undo = await files.capture('a');

@@ -105,7 +105,7 @@ describe('[T33] a symbolic link out of the root', () => {
     expect(await codeOf(files.readText('link'))).toBe('outside_root');
   });
 
-  test('that takes the place of a file between look and touch is refused', async () => {
+  test('that replaces a file between check and use is refused', async () => {
     const { root, outside, base } = rootBesideOutside();
     writeFileSync(join(root, 'f'), 'mine');
     const place = await findPlace(root, 'f');
@@ -117,7 +117,7 @@ describe('[T33] a symbolic link out of the root', () => {
     expect(treeOf(base)).toEqual(before);
   });
 
-  test('that takes the place of a directory between look and touch is refused', async () => {
+  test('that replaces a directory between check and use is refused', async () => {
     const { root, outside, base } = rootBesideOutside();
     mkdirSync(join(root, 'd'));
     writeFileSync(join(root, 'd/secret'), 'mine');
@@ -131,7 +131,7 @@ describe('[T33] a symbolic link out of the root', () => {
   });
 
   test.each([['secret'], ['new']])(
-    'that takes the place of a directory before an undo of %s is not written through',
+    'that replaces a directory before an undo of %s is not followed by the write',
     async (name) => {
       const { root, outside, base } = rootBesideOutside();
       mkdirSync(join(root, 'd'));
@@ -146,7 +146,7 @@ describe('[T33] a symbolic link out of the root', () => {
     },
   );
 
-  test('that takes the place of a directory before an undo gets no link put behind it', async () => {
+  test('that replaces a directory before an undo is not followed to restore a link', async () => {
     const { root, outside, base } = rootBesideOutside();
     mkdirSync(join(root, 'd'));
     symlinkSync('nowhere', join(root, 'd/link'));
@@ -158,7 +158,7 @@ describe('[T33] a symbolic link out of the root', () => {
     expect(treeOf(base)).toEqual(before);
   });
 
-  test('is no different from one to another place inside, where an undo would hit the wrong file', async () => {
+  test('is treated like a link to another directory inside, where an undo would hit the wrong file', async () => {
     const { root } = rootBesideOutside();
     mkdirSync(join(root, 'd'));
     mkdirSync(join(root, 'other'));
@@ -181,7 +181,7 @@ describe('[T33] a symbolic link out of the root', () => {
 });
 
 describe('a symbolic link that stays inside the root', () => {
-  test('is followed, and a transaction puts back the file behind it', async () => {
+  test('is followed, and a transaction restores its target', async () => {
     const { root } = rootWithLinks();
     const before = treeOf(root);
     const transaction = openFileTransaction(hostFilesystem(root));
@@ -198,7 +198,7 @@ describe('a symbolic link that stays inside the root', () => {
     expect(treeOf(root)).toEqual(before);
   });
 
-  test('is what a delete deletes and an undo puts back', async () => {
+  test('is itself deleted by a delete and restored by an undo', async () => {
     const { root } = rootWithLinks();
     const before = treeOf(root);
     const transaction = openFileTransaction(hostFilesystem(root));
@@ -212,7 +212,7 @@ describe('a symbolic link that stays inside the root', () => {
     expect(treeOf(root)).toEqual(before);
   });
 
-  test('at the head of a chain is the one that a delete deletes', async () => {
+  test('at the start of a chain is the only one that a delete removes', async () => {
     const { root } = rootWithLinks();
     symlinkSync('link', join(root, 'head'));
     const before = treeOf(root);
@@ -223,7 +223,7 @@ describe('a symbolic link that stays inside the root', () => {
     expect(treeOf(root)).toEqual(before);
   });
 
-  test('may dangle: a write makes what it leads to, an undo takes it away', async () => {
+  test('may dangle: a write creates its target, and an undo removes it', async () => {
     const { root } = rootWithLinks();
     const before = treeOf(root);
     const transaction = openFileTransaction(hostFilesystem(root));
@@ -239,7 +239,7 @@ describe('a symbolic link that stays inside the root', () => {
     expect(treeOf(root)).toEqual(before);
   });
 
-  test('is listed as what it leads to, and found as a file but not entered', async () => {
+  test('is listed with the kind of its target, and found as a file but not entered', async () => {
     const { root } = rootWithLinks();
     const files = hostFilesystem(root);
     expect(await files.list()).toEqual([
@@ -254,7 +254,7 @@ describe('a symbolic link that stays inside the root', () => {
     expect(await files.glob('l*')).toEqual(['link']);
   });
 
-  test('that leads in a circle is refused, not followed for ever', async () => {
+  test('that is part of a cycle is refused, not followed for ever', async () => {
     const { root } = rootBesideOutside();
     symlinkSync('b', join(root, 'a'));
     symlinkSync('a', join(root, 'b'));
@@ -269,7 +269,7 @@ describe('a symbolic link that stays inside the root', () => {
   });
 });
 
-describe('what is neither file nor directory', () => {
+describe('an entry that is neither file nor directory', () => {
   test('is refused without waiting for it', async () => {
     const { root } = rootBesideOutside();
     makePipe(join(root, 'pipe'));
@@ -286,7 +286,7 @@ describe('what is neither file nor directory', () => {
     expect(await files.grep('x')).toEqual([]);
   });
 
-  test('is not waited for where a file was a moment ago', async () => {
+  test('is not waited for if it replaced a file a moment ago', async () => {
     const { root } = rootBesideOutside();
     writeFileSync(join(root, 'f'), '');
     const place = await findPlace(root, 'f');
@@ -298,7 +298,7 @@ describe('what is neither file nor directory', () => {
 });
 
 describe('an undo on the host', () => {
-  test('[T33] gives back bytes that are no text, permissions and date', async () => {
+  test('[T33] restores bytes that are not text, permissions and date', async () => {
     const { root } = rootBesideOutside();
     const at = join(root, 'f');
     writeFileSync(at, binary);
@@ -315,7 +315,7 @@ describe('an undo on the host', () => {
     }
   });
 
-  test('gives back the mode of a deleted directory', async () => {
+  test('restores the mode of a deleted directory', async () => {
     const { root } = rootBesideOutside();
     mkdirSync(join(root, 'd'));
     chmodSync(join(root, 'd'), 0o2750);
@@ -336,7 +336,7 @@ describe('an undo on the host', () => {
         ...[files.delete('d/e/g'), files.delete('d/e'), files.delete('d'), files.writeText('d', 'file')],
       ],
     ],
-  ])('[T33] gives back a deleted directory that was %s', async (_, change) => {
+  ])('[T33] restores a deleted directory that was %s', async (_, change) => {
     const { root } = rootBesideOutside();
     mkdirSync(join(root, 'd'), { mode: 0o700 });
     writeFileSync(join(root, 'd/f'), 'before');
@@ -347,7 +347,7 @@ describe('an undo on the host', () => {
     expect(treeOf(root)).toEqual(before);
   });
 
-  test('gives back the group of what was deleted', async () => {
+  test('restores the group of a deleted file', async () => {
     const { root } = rootBesideOutside();
     const group = someOtherGroup();
     mkdirSync(join(root, 'd'));
@@ -367,14 +367,14 @@ describe('an undo on the host', () => {
     writeFileSync(join(root, 'f'), 'same');
     const { ctimeNs } = statSync(join(root, 'f'), { bigint: true });
     const undo = await hostFilesystem(root).capture('f');
-    // The host's clock of changes is coarse: a write within its tick would go unseen.
+    // The change time of the host is coarse: a write within the same tick would not be noticed.
     do writeFileSync(join(root, 'probe'), '');
     while (statSync(join(root, 'probe'), { bigint: true }).ctimeNs === ctimeNs);
     await undo();
     expect(statSync(join(root, 'f'), { bigint: true }).ctimeNs).toBe(ctimeNs);
   });
 
-  test('writes in place: another name of the file sees it, and its number stays', async () => {
+  test('writes in place: other hard links see it, and the inode stays the same', async () => {
     const { root } = rootBesideOutside();
     writeFileSync(join(root, 'f'), 'before');
     linkSync(join(root, 'f'), join(root, 'twin'));
@@ -405,8 +405,8 @@ describe('an undo on the host', () => {
   });
 });
 
-describe('content a host may hold and we do not', () => {
-  test('that is not UTF-8 is refused as text and passed over by a search', async () => {
+describe('content that a host may have and this file system does not accept', () => {
+  test('that is not UTF-8 is refused as text and skipped by a search', async () => {
     const { root } = rootBesideOutside();
     writeFileSync(join(root, 'b'), Buffer.from([0x61, 0xff]));
     writeFileSync(join(root, 'c'), 'a');
@@ -415,7 +415,7 @@ describe('content a host may hold and we do not', () => {
     expect(await files.grep('a')).toEqual([{ path: 'c', line: 1, text: 'a' }]);
   });
 
-  test('that is too large to be put back is not touched', async () => {
+  test('that is too large to be restored is not touched', async () => {
     const { root } = rootBesideOutside();
     writeFileSync(join(root, 'big'), 'x'.repeat(101));
     const files = hostFilesystem(root, { maxFileBytes: 100 });
@@ -454,16 +454,16 @@ function linksOut(root: string, outside: string): void {
   symlinkSync('../outside', join(root, 'up'));
   symlinkSync('file', join(root, 'chain'));
   symlinkSync('../../outside/secret', join(root, 'sub/out'));
-  // A neighbour whose name begins like the root's.
+  // A sibling whose name starts with the root's name.
   symlinkSync('../root-twin', join(root, 'twin'));
 }
 
-/** Opening one waits for somebody at its other end, if it is not opened with care. */
+/** Creates a named pipe. Opening one blocks until another process opens the other end, unless it is opened without blocking. */
 function makePipe(at: string): void {
   execFileSync('sh', ['-c', 'mkfifo "$1"', 'sh', at]);
 }
 
-/** Only the superuser may give a file to any group; others to one of theirs. */
+/** Only the superuser can give a file to any group; other users, to one of their groups. */
 function someOtherGroup(): number {
   if (process.getuid?.() === 0) return 12_345;
   return process.getgroups?.().find((group) => group !== process.getgid?.()) ?? process.getgid?.() ?? 0;

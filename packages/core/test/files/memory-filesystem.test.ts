@@ -15,7 +15,7 @@ test('a memory file system refuses files that exclude each other', () => {
   expect(() => memoryFilesystem({ files: { '../a': '' } })).toThrow('root');
 });
 
-test('a memory file system dates files by its clock, and an undo gives the date back', async () => {
+test('a memory file system dates files by its clock, and an undo restores the date', async () => {
   const time = { now: 1000 };
   const files = memoryFilesystem({ files: { f: 'x' }, clock: clockAt(time) });
   const undo = await files.capture('f');
@@ -33,7 +33,7 @@ test('two memory file systems share nothing', async () => {
 });
 
 test.each([['__proto__'], ['constructor'], ['toString/hasOwnProperty']])(
-  'the name %s is a name like any other',
+  'the name %s is an ordinary name',
   async (path) => {
     const files = memoryFilesystem();
     await expect(files.readText(path)).rejects.toThrow(/not there/);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createOperationOrder } from '../../src/files/operation-order.ts';
 
-test('a write waits for all reads before it, a read for the write before it, reads run side by side', async () => {
+test('a write waits for all reads before it, a read for the write before it, and reads run in parallel', async () => {
   const order = createOperationOrder();
   const log: string[] = [];
   const gates = new Map<string, () => void>();

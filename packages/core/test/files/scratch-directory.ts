@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** A directory of the running test, gone with it. */
+/** A directory of the running test, removed at its end. */
 export function scratchDirectory(): string {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'lastcall-files-')));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
 }
 
-/** Everything below a directory: kind, mode and bytes by path. Read past our own code, so that it can judge it. */
+/** Everything below a directory: kind, mode and bytes by path. Reads with node:fs directly, so that it is independent of the code under test. */
 export function treeOf(directory: string, path = ''): Record<string, string> {
   const tree: Record<string, string> = {};
   for (const name of readdirSync(join(directory, path)).sort()) {

@@ -16,7 +16,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const EFFECTS = ['charged', 'shipped', 'call-4'];
 
-test('[R49] a turn on the SQLite journal comes to the same end wherever the process is killed', async () => {
+test('[R49] a turn on the SQLite journal has the same result wherever the process is killed', async () => {
   const store = sqliteJournal({ path: join(folder, 'journal.db') });
   let scenarios = 0;
   const report = await killAtEveryBoundary(() => {
@@ -55,7 +55,7 @@ test('[R49] the same holds for a process that is really killed, with SIGKILL, be
   expect(inDoubt).toBe(4);
 }, 120_000);
 
-/** A process that is killed, and this one, which continues from its journal. Undefined if there is no such write. */
+/** Kills a process, and continues in this one from its journal. Undefined if there is no such write. */
 async function lives(at: number, when: 'before' | 'after'): Promise<OrderEnd | undefined> {
   const name = `${at}-${when}`;
   if ((await runProcess(name, at, when)).signal !== 'SIGKILL') return undefined;

@@ -13,7 +13,7 @@ export const notes = slice<readonly string[]>('notes', {
   on: { Noted: (all, { what }: Noted) => [...all, what] },
 });
 
-/** Changes the session, acts outside, waits for approval and acts once more, idempotently. */
+/** Changes the session, has an external effect, waits for approval, and has an idempotent external effect. */
 const SCRIPT = [
   [{ toolName: 'note', input: { what: 'chair' } }, { toolName: 'charge' }],
   [{ toolName: 'ship' }],
@@ -21,7 +21,7 @@ const SCRIPT = [
   'Done.',
 ];
 
-/** The world is a file: it outlives the process. */
+/** External effects are lines in a file, which outlives the process. */
 export function orderDesk(world: string): CrashScenario & { session: () => Session; effects: () => readonly string[] } {
   const act = (what: string): void => appendFileSync(world, `${what}\n`);
   const nothing = z.object({});
@@ -38,7 +38,7 @@ export function orderDesk(world: string): CrashScenario & { session: () => Sessi
       description: 'Sends a mail.',
       inputSchema: nothing,
       idempotent: true,
-      // As a service does that knows idempotency keys.
+      // Like a service with idempotency keys.
       execute: (_input, { idempotencyKey }) => {
         if (!effectsIn(world).includes(idempotencyKey)) act(idempotencyKey);
       },

@@ -48,7 +48,7 @@ const settled = (callId: string): Extract<Entry, { kind: 'settled' }> => ({
 });
 const staged: Staged = { events: [{ type: 'Noted', what: 'chair' } as { type: string }] };
 
-describe('1. what was accepted lasts', () => {
+describe('1. accepted records are durable', () => {
   test('another process finds the records, and continues the turn from them', async () => {
     const desk = orderDesk(join(folder, 'world.txt'));
     const first = open();
@@ -90,7 +90,7 @@ describe('1. what was accepted lasts', () => {
     database.close();
   });
 
-  test("':memory:' lasts until it is closed", async () => {
+  test("':memory:' keeps records until it is closed", async () => {
     const journal = open(':memory:');
     await journal.thread('a').journal.append([TURN]);
     expect(journal.thread('a').records()).toEqual([{ entry: TURN }]);
@@ -151,7 +151,7 @@ describe('3. a thread has one history', () => {
     expect(writer.records()).toHaveLength(2);
   });
 
-  test('writers of different threads do not hinder each other', async () => {
+  test('writers of different threads do not block each other', async () => {
     const threads = Array.from({ length: 20 }, (_, index) => open().thread(`t-${index}`));
     for (let round = 0; round < 5; round++)
       await Promise.all(threads.map(({ journal }) => journal.append([said(String(round))])));
@@ -217,7 +217,7 @@ test('4. after a refused write, a later one is refused too', async () => {
   await open().thread('a').journal.append([TURN]);
 });
 
-test('5. records() does not show what others have written since', async () => {
+test('5. records() does not show what other writers have written since', async () => {
   const thread = open().thread('a');
   await thread.journal.append([said('mine')]);
   await open()
@@ -236,7 +236,7 @@ test('6. fields and kinds that this version does not know are kept', async () =>
   expect(open().thread('a').records()).toEqual([{ entry: unknown }, { entry: field, staged: more }]);
 });
 
-test('6. what JSON cannot hold is kept as in a transcript, and URLs are URLs again', async () => {
+test('6. values that JSON cannot hold are kept as in a transcript, and URLs are URLs again', async () => {
   const url = new URL('https://example.com/a.png');
   const picture: Entry = {
     kind: 'message',
@@ -258,7 +258,7 @@ test('6. what JSON cannot hold is kept as in a transcript, and URLs are URLs aga
   expect(third?.entry).toMatchObject({ settlement: { outcome: { value: { big: '1', loop: '[circular]' } } } });
 });
 
-describe('7. a damaged record is named, and other threads go on', () => {
+describe('7. the error names a damaged record, and other threads still work', () => {
   test.each([
     ['is not JSON', "update records set entry = '{' where seq = 2", 'its entry is not JSON.'],
     ['is not an entry', `update records set entry = '{"kind":"stop"}' where seq = 2`, 'entry.stop must be an object.'],
@@ -299,7 +299,7 @@ describe('8. closing', () => {
     expect(open().thread('a').records()).toEqual([{ entry: TURN }]);
   });
 
-  test('a thread leaves the others open', async () => {
+  test('a thread keeps the others open', async () => {
     const store = open();
     const [one, other] = [store.thread('a'), store.thread('b')];
     one.close();
@@ -352,7 +352,7 @@ describe('10. a file that cannot be a journal is refused and not changed', () =>
     );
   });
 
-  test('Node without node:sqlite is told what to do', async () => {
+  test('on a Node without node:sqlite the error says what to do', async () => {
     const door = new URL('../../src/doors/sqlite-journal.ts', import.meta.url).href;
     const code = `const { sqliteJournal } = await import(${JSON.stringify(door)});
       try { sqliteJournal({ path: ':memory:' }); } catch (error) { console.log(error.code, error.message); }`;
@@ -377,7 +377,7 @@ test('an option that does not exist is refused', () => {
   expect(thrown(() => sqliteJournal(options)).message).toContain('Option "file" is not known.');
 });
 
-/** Beside the journal, as another program would. */
+/** Accesses the file without the journal, as another program would. */
 function execute(statements: string): void {
   const database = new DatabaseSync(path);
   database.exec(statements);

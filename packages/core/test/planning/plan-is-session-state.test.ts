@@ -6,14 +6,14 @@ import { createSession, Session } from '../../src/session/create-session.ts';
 import { tool } from '../../src/tools/tool.ts';
 import { createPlanner, planning } from './planner.ts';
 
-test('[T53] the section brings the slice: a session that knew nothing of plans has one after a rendering', async () => {
+test('[T53] the section registers the slice: a session without plans has one after a rendering', async () => {
   const session = createSession();
   planning.render({ session });
   expect(session.toJSON().slices).toHaveProperty('plan', { version: 1, state: null });
   expect(planning.slices).toEqual([plan]);
 });
 
-test('[T53] a rolled-back call leaves the plan as it was', async () => {
+test('[T53] a rolled-back call leaves the plan unchanged', async () => {
   const planner = createPlanner();
   await planner.setUp('Ship', ['a', 'b']);
   const before = planner.plan;
@@ -25,7 +25,7 @@ test('[T53] a rolled-back call leaves the plan as it was', async () => {
   expect(planner.plan).toBe(before);
 });
 
-test('[T53] a tool that plans by a call of its own and then fails leaves the plan as it was', async () => {
+test('[T53] a tool that makes a planning call and then fails leaves the plan unchanged', async () => {
   const planner = createPlanner();
   await planner.setUp('Ship', ['a']);
   const before = planner.plan;
@@ -64,7 +64,7 @@ test('[T53] a checkpoint holds the plan', async () => {
   ]);
 });
 
-test('[T53] a restart keeps the plan, and it goes on where it was', async () => {
+test('[T53] a restart keeps the plan, and it continues where it was', async () => {
   const planner = createPlanner();
   await planner.setUp('Ship', ['a', 'b']);
   await planner.update(1, { status: 'done' });

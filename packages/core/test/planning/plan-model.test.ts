@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createPlanner, type Planner } from './planner.ts';
 
-/** The plan as simply as it can be said: what each call must have done. */
+/** The simplest model of a plan: what each call must do. */
 interface Model {
   objective: string | undefined;
   steps: { title: string; status: string }[];
@@ -23,7 +23,7 @@ function toPlan(model: Model): unknown {
 
 type Command = fc.AsyncCommand<Model, Planner>;
 
-/** A command that expects success or failure as the model says, and the plan to be the model's afterwards. */
+/** A command that expects the model's success or failure, and the model's plan afterwards. */
 function command(
   text: string,
   act: (planner: Planner) => ReturnType<Planner['read']>,
@@ -112,7 +112,7 @@ const commands = fc.commands(
   { maxCommands: 30, size: '+1' },
 );
 
-test('[T49][T50][T51][T52] any sequence of planning calls does what a simple model of it says', async () => {
+test('[T49][T50][T51][T52] any sequence of planning calls does the same as a simple model', async () => {
   await fc.assert(
     fc.asyncProperty(commands, async (sequence) => {
       await fc.asyncModelRun(() => ({ model: { objective: undefined, steps: [] }, real: createPlanner() }), sequence);

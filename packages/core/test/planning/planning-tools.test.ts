@@ -39,7 +39,7 @@ describe('[T49] the planning tools', () => {
 });
 
 describe('[T50] planning_setup_plan', () => {
-  test('starts an active plan with steps 1…n, all pending, and gives it back', async () => {
+  test('starts an active plan with steps 1…n, all pending, and returns it', async () => {
     const planner = createPlanner();
     const outcome = await planner.setUp('  Ship it ', [' Build\n', 'Test']);
     const expected = { objective: 'Ship it', status: 'active', steps: [step(1, 'Build'), step(2, 'Test')] };
@@ -48,7 +48,7 @@ describe('[T50] planning_setup_plan', () => {
     expect(outcome.text).toBe(`Plan started with 2 steps.\n\n${JSON.stringify(expected)}`);
   });
 
-  test('takes no steps at all', async () => {
+  test('accepts an empty list of steps', async () => {
     const planner = createPlanner();
     await planner.setUp('Ship it');
     expect(planner.plan).toEqual({ objective: 'Ship it', status: 'active', steps: [] });
@@ -105,7 +105,7 @@ describe('[T50] planning_setup_plan', () => {
 });
 
 describe('[T51] planning_add_step', () => {
-  test('appends steps, their ids going on from the highest', async () => {
+  test('appends steps with ids after the highest one', async () => {
     const planner = createPlanner();
     await planner.setUp('Ship', ['a']);
     await planner.add(' b ', 'c');
@@ -132,7 +132,7 @@ describe('[T51] planning_add_step', () => {
 });
 
 describe('[T52] planning_update_step', () => {
-  test('changes a title, a status, or both, and the rest stays', async () => {
+  test('changes a title, a status, or both, and nothing else', async () => {
     const planner = createPlanner();
     await planner.setUp('Ship', ['a', 'b']);
     await planner.update(1, { title: ' A ' });
@@ -151,7 +151,7 @@ describe('[T52] planning_update_step', () => {
     expect(outcome.text).toContain('Give a title, a status, or both');
   });
 
-  test('fails for a step that is not there, naming those that are', async () => {
+  test('fails for a step that does not exist, naming those that do', async () => {
     const planner = createPlanner();
     await planner.setUp('Ship', ['a', 'b']);
     const outcome = await planner.update(3, { status: 'done' });
@@ -185,7 +185,7 @@ describe('[T52] planning_update_step', () => {
     expect(planner.plan).toMatchObject({ status: 'active', steps: [step(1, 'a'), step(2, 'b')] });
   });
 
-  test('completes the plan with its last open step, whichever that is', async () => {
+  test('completes the plan with its last open step, in any order', async () => {
     const planner = createPlanner();
     await planner.setUp('Ship', ['a', 'b']);
     await planner.update(2, { status: 'done' });
@@ -196,7 +196,7 @@ describe('[T52] planning_update_step', () => {
     expect(planner.plan?.status).toBe('completed');
   });
 
-  test('on a completed plan add and update fail, read works, and setup starts anew', async () => {
+  test('on a completed plan add and update fail, read works, and setup starts a new plan', async () => {
     const planner = createPlanner();
     await planner.setUp('Ship', ['a']);
     await planner.update(1, { status: 'done' });
@@ -215,7 +215,7 @@ describe('[T52] planning_update_step', () => {
     expect(planner.plan).toEqual({ objective: 'Next', status: 'active', steps: [step(1, 'z')] });
   });
 
-  test('a plan with no steps never completes, and takes steps', async () => {
+  test('a plan without steps never completes, and accepts steps', async () => {
     const planner = createPlanner();
     await planner.setUp('Ship');
     await planner.update(1, { status: 'done' });
@@ -224,7 +224,7 @@ describe('[T52] planning_update_step', () => {
   });
 });
 
-test('[T52] events that do not apply change no plan, whoever dispatches them', () => {
+test('[T52] events that do not apply do not change the plan, also if the host dispatches them', () => {
   const session = createSession({ slices: [plan] });
   session.dispatch({ type: 'PlanStepsAdded', titles: ['a'] });
   session.dispatch({ type: 'PlanStepUpdated', step_id: 1, status: 'done' });

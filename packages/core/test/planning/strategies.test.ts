@@ -7,7 +7,7 @@ const STRATEGIES = ['react', 'plan_act_reflect', 'goal_decompose_route_synthesis
 const textWith = (options?: PlanningOptions): string =>
   prompt({ ns: 'tests', key: 'p', sections: [planningSection(options)] }).render().system;
 
-test('[T54] each strategy renders instructions of its own', () => {
+test('[T54] each strategy renders different instructions', () => {
   expect(new Set(STRATEGIES.map((strategy) => textWith({ strategy }))).size).toBe(3);
   expect(textWith({ strategy: 'react' })).toMatch(/Think:.*Act:.*Observe:/s);
   expect(textWith({ strategy: 'plan_act_reflect' })).toMatch(/Plan:.*Act:.*Reflect:/s);
@@ -44,7 +44,7 @@ test.each(['React', ['react'], 'react ', '', 'constructor', '__proto__', null, 1
   },
 );
 
-test('a planning section has a key and a title, which may be others', () => {
+test('a planning section has a default key and title, which can be changed', () => {
   expect(planningSection()).toMatchObject({ key: 'planning', title: 'Planning' });
   expect(textWith({ key: 'todo', title: 'To do' })).toMatch(/^## To do\n/);
 });

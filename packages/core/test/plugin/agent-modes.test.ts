@@ -42,7 +42,7 @@ const only =
 const build = (...plugins: readonly Plugin[]) =>
   buildModes({ plugins, tools: core, modes: ['start', 'main'], ctx: undefined });
 
-test('[R41] a mode is what its plugins say and pick, of their own tools, of the others and of the agent', () => {
+test('[R41] a mode has the instructions of its plugins and the tools that they pick from their own, the others’ and the agent’s', () => {
   const modes = build(
     offering({
       brings: battle,
@@ -64,7 +64,7 @@ test('[R41] a mode is what its plugins say and pick, of their own tools, of the 
   });
 });
 
-test('[R41] every mode is built up front: one that cannot work fails then, not when a model gets there', () => {
+test('[R41] every mode is built up front: one that cannot work fails then, not when a turn enters it', () => {
   const asked: string[] = [];
   const picks = (tools: ToolSet, mode: string): ToolSet => {
     asked.push(mode);
@@ -80,7 +80,7 @@ test.each([
   ['of its own', 'Now `declare_attack`.', 'declare_attack'],
   ['of the agent', 'Now `draw`.', 'draw'],
   ['of another plugin', 'Now `bluff`.', 'bluff'],
-])('[R41] instructions that name a tool %s, which the mode lacks, fail, naming who says so', (_, says, named) => {
+])('[R41] instructions that name a tool %s, which the mode lacks, fail, naming their source', (_, says, named) => {
   const speaker = offering({ brings: battle, says, picks: only('end_turn') });
   const other = offering({ name: 'other', brings: { bluff: plain('Bluffs.') }, picks: only('end_turn') });
   expect(() => build(other, speaker)).toThrow(`Plugin "battle", mode "start": its instructions name "${named}"`);
@@ -92,7 +92,7 @@ test('[R41] a tool that another plugin brings into the mode may be named', () =>
   expect(Object.keys(build(speaker, bringer).main.tools)).toEqual(['declare_attack']);
 });
 
-test('[R41] a name that two bring fails, naming both', () => {
+test('[R41] a tool name from two plugins fails, naming both', () => {
   expect(() => build(offering({ brings: { draw: plain('Draws, too.') } }))).toThrow(
     'Plugin "battle": brings a tool "draw", and the agent has one of that name.',
   );
@@ -115,7 +115,7 @@ test('[R41] a tool that cannot work fails when its mode is built', () => {
   );
 });
 
-test('[R41] modes and plugins that are none are refused, naming the option', () => {
+test('[R41] invalid modes and plugins are refused, naming the option', () => {
   const ctx = undefined;
   expect(() => buildModes({ plugins: [], modes: [], ctx })).toThrow(OptionsError);
   expect(() => buildModes({ plugins: [], modes: ['__proto__'], ctx })).toThrow('Option "modes" must not have');
@@ -125,7 +125,7 @@ test('[R41] modes and plugins that are none are refused, naming the option', () 
   expect(() => buildModes({ plugins: [], modes: ['main'], ctx, tools: [] as never })).toThrow('Option "tools" must be');
 });
 
-test('[R41] a plugin written as a plain object is held to the same rules', () => {
+test('[R41] a plugin written as a plain object follows the same rules', () => {
   const raw = { name: 'raw', tools: () => battle, getAgentConfig: () => ({ instructions: 'Now `draw`.', tools: {} }) };
   expect(() => build(raw)).toThrow('Plugin "raw", mode "start": its instructions name "draw"');
 });

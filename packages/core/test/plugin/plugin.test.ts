@@ -21,7 +21,7 @@ function thrownBy(act: () => unknown): PluginError {
 }
 
 describe('a plugin on its own', () => {
-  test('[R41] gives prompt and tools per mode, of the context it is given', () => {
+  test('[R41] returns prompt and tools per mode, from the given context', () => {
     const game = plugin({
       name: 'game',
       tools: (_: { seat: string }) => own,
@@ -97,7 +97,7 @@ describe('a plugin on its own', () => {
     expect(thrownBy(() => game.getAgentConfig(undefined, 'main')).message).toContain(`mode "main": ${problem}`);
   });
 
-  test('[R41] what a plugin throws itself is kept as the cause', () => {
+  test('[R41] an error thrown by a plugin is kept as the cause', () => {
     const cause = new TypeError('no seat');
     const fails = (): never => {
       throw cause;
@@ -130,7 +130,7 @@ function hooked(hooks: unknown): object {
   return { name: 'x', tools: () => ({}), getAgentConfig: () => ({ instructions: '', tools: {} }), hooks };
 }
 
-describe('what counts as naming a tool', () => {
+describe('the texts that count as naming a tool', () => {
   const names = ['draw', 'end_turn', 'end-turn', 'e', 'constructor'];
   test.each([
     ['Use `draw`.', ['draw']],

@@ -81,7 +81,7 @@ describe.each(sources)('a terminal tool of %s', (_, offer) => {
     expect(result.settlements[0]?.outcome).toMatchObject({ status: 'error', code });
   });
 
-  test('[R13] that has succeeded lets nothing of its batch run after it', async () => {
+  test('[R13] that has succeeded stops the rest of its batch', async () => {
     const { result } = await turn([calling('one'), calling('two'), { toolName: 'note' }]);
     expect(statuses(result)).toEqual(['ok', 'error', 'skipped']);
     expect(result.settlements[1]?.outcome).toMatchObject({ code: 'terminal_already_called' });

@@ -50,7 +50,7 @@ test('[T47] only successes count', async () => {
   expect(await call('deploy')).toMatchObject({ code: 'denied', message: expect.stringContaining('"test"') });
 });
 
-test('[T47] what succeeded is session state: it is stored, and a restored snapshot forgets it', async () => {
+test('[T47] successes are session state: they are stored, and restoring an earlier snapshot forgets them', async () => {
   const { tools } = pipeline();
   const session = createSession();
   const call = async (on: Session, toolName: string) =>
@@ -77,7 +77,7 @@ test('[T47] a tool cannot pretend that another succeeded', async () => {
   expect((await dispatchCall({ tools, session, call: { toolName: 'deploy' } })).outcome.status).toBe('error');
 });
 
-test('requires refuses what is not a list of names', () => {
+test('requires refuses anything but a list of names', () => {
   expect(() => requires({ deploy: [] })).toThrow('requires.deploy');
   expect(() => requires({ deploy: 'test' as never })).toThrow('requires.deploy');
 });
@@ -187,7 +187,7 @@ test('the names of the tools are in the type of the policy', () => {
   expectTypeOf([requires({ deploy: ['test'] }), readBeforeWrite()]).toExtend<readonly Policy[]>();
 });
 
-test('[O9] a policy can approve a call that would wait, and every other policy still has its say', async () => {
+test('[O9] a policy can approve a call that would wait, and every other policy can still deny it', async () => {
   const asked: unknown[] = [];
   const ran: unknown[] = [];
   const small: Policy = {
@@ -222,7 +222,7 @@ test('[O9] a policy can approve a call that would wait, and every other policy s
   expect(ran).toEqual([10]);
 });
 
-test('[O9] a policy that throws, or does not say true, approves nothing', async () => {
+test('[O9] a policy that throws, or does not return true, approves nothing', async () => {
   const tools = {
     pay: tool({ description: 'Pays.', inputSchema: none, approval: true, execute: () => 'paid' }),
   };

@@ -11,7 +11,7 @@ const part = (key: string, rest: Partial<SectionDefinition> = {}): Section =>
   section({ key, title: key || 'none', template: '', ...rest });
 const build = (...sections: Section[]) => prompt({ ns: 'tests', key: 'p', sections });
 
-/** What building throws. */
+/** The error that building throws. */
 function refusal(make: () => unknown): PromptValidationError {
   try {
     make();
@@ -69,7 +69,7 @@ test.each(['open_sections', 'read_section', 'rewind'])('[T42] the reserved tool 
   );
 });
 
-describe('[T42] a placeholder that no parameter has fails the build', () => {
+describe('[T42] a placeholder without a parameter fails the build', () => {
   test.each<[string, Partial<SectionDefinition>]>([
     ['without parameters', { template: 'Hello {{who}}' }],
     ['in a summary', { template: '', visibility: 'summary', summary: 'About {{who}}' }],
@@ -82,7 +82,7 @@ describe('[T42] a placeholder that no parameter has fails the build', () => {
     expect(refusal(() => build(part('top', { children: [part('greet', rest)] }))).message).toContain('"top.greet"');
   });
 
-  test('a path into a parameter is no parameter', () => {
+  test('a path into a parameter is not a parameter', () => {
     const { message } = refusal(() => build(part('a', { template: '{{user.name}}', params: { user: 'Ada' } })));
     expect(message).toContain('{{user.name}}');
   });
@@ -125,7 +125,7 @@ test.each<[string, object]>([
   expect(refusal(() => build(part('top', { children: [copy] }))).message).toMatch(new RegExp(`"top\\.a".*${field}`));
 });
 
-test('what is no section, no prompt or no schema of an object is refused', () => {
+test('a value that is not a section, not a prompt or not a schema of an object is refused', () => {
   for (const wrong of [null, undefined, 'text', 1]) {
     refusal(() => section(wrong as never));
     refusal(() => build(wrong as never));
@@ -137,7 +137,7 @@ test('what is no section, no prompt or no schema of an object is refused', () =>
   expect(refusal(() => build(part('a', { params: z.string() as never }))).message).toContain('params');
 });
 
-test('two different slices of one name fail the build', () => {
+test('two different slices with one name fail the build', () => {
   const [one, other] = [slice('notes', { initial: 0, on: {} }), slice('notes', { initial: 0, on: {} })];
   expect(refusal(() => build(part('a', { slices: [one] }), part('b', { slices: [other] }))).message).toContain(
     '"notes"',

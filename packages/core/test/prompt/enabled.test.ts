@@ -51,7 +51,7 @@ test('[T43] the tools of a disabled section are unknown tools', async () => {
   expect((await call('three')).outcome.status).toBe('ok');
 });
 
-test('[T43] a predicate is asked at each rendering, with the session and the parameters', () => {
+test('[T43] a predicate is called at each rendering, with the session and the parameters', () => {
   const session = createSession({ slices: [mood] });
   const seen: SectionContext[] = [];
   const made = nested((ctx) => {
@@ -65,7 +65,7 @@ test('[T43] a predicate is asked at each rendering, with the session and the par
   expect(seen[0]?.session).toBe(session);
 });
 
-test('[T43] a predicate sees the defaults of its section, and what was given where that does not fit', () => {
+test('[T43] a predicate sees the defaults of its section, and the given parameters even if they do not fit', () => {
   const seen: unknown[] = [];
   const made = build(
     section({
@@ -84,7 +84,7 @@ test('[T43] a predicate sees the defaults of its section, and what was given whe
   expect(seen).toEqual([{ other: 1 }, { user: 'Ada', lines: 3 }]);
 });
 
-test("[T43] a predicate that throws gives a render error with the section's path and the cause", () => {
+test("[T43] a predicate that throws is a render error with the section's path and the cause", () => {
   const cause = new RangeError('no such mood');
   const failing = (): never => {
     throw cause;
@@ -105,7 +105,7 @@ test("[T43] a predicate that throws gives a render error with the section's path
   }
 });
 
-test('[T43] a predicate or a template that gives something else is a render error, also a promise', () => {
+test('[T43] a predicate or a template that returns a wrong type or a promise is a render error', () => {
   const one = { key: 'a', title: 'A', template: '', summary: 'Short.' };
   const wrong: readonly object[] = [
     { enabled: async () => true },
@@ -119,7 +119,7 @@ test('[T43] a predicate or a template that gives something else is a render erro
   for (const rest of wrong) expect(renderError(build(section({ ...one, ...rest } as never))).path).toBe('a');
 });
 
-test('[T43] a disabled section needs no parameters and asks no predicate below it', () => {
+test('[T43] a disabled section needs no parameters and calls no predicate below it', () => {
   const never = (): never => {
     throw new Error('asked');
   };

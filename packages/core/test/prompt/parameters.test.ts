@@ -12,7 +12,7 @@ function textOf<P>(rest: Omit<SectionDefinition<P>, 'key' | 'title'>, params?: R
   return made.render(params === undefined ? {} : { params }).system.replace(/^## A(\n\n)?/, '');
 }
 
-test('placeholders are filled from the parameters, with defaults where nothing was given', () => {
+test('placeholders are filled from the parameters, or with their defaults', () => {
   const greet = { template: 'Hello {{name}}, {{ name }}! {{count}}', params: { name: 'Ada', count: 2 } };
   expect(textOf(greet)).toBe('Hello Ada, Ada! 2');
   expect(textOf(greet, { name: 'Bo', other: true })).toBe('Hello Bo, Bo! 2');
@@ -30,7 +30,7 @@ test.each([
       required: ['name'],
     },
   ],
-])('a schema made with %s gives names, defaults and checks', (_kind, params) => {
+])('a schema made with %s provides names, defaults and checks', (_kind, params) => {
   const rest = { template: '{{name}}: {{count}}', params: params as never };
   expect(textOf(rest, { name: 'Ada' })).toBe('Ada: 2');
   expect(textOf(rest, { name: 'Ada', count: 5, elsewhere: 'ignored' })).toBe('Ada: 5');
@@ -38,7 +38,7 @@ test.each([
   expect(() => textOf(rest, { name: 'Ada', count: 'five' })).toThrow(/"a".*count/);
 });
 
-test('a template as a function is given the parsed parameters of its section, and all of them where it declares none', () => {
+test('a template function gets the parsed parameters of its section, or all of them if it declares none', () => {
   const params = z.object({ names: z.array(z.string()), count: z.number().default(2) });
   expect(
     textOf({ params, template: ({ names, count }) => names.join('+') + count.toFixed(1) }, { names: ['a', 'b'] }),
@@ -54,13 +54,13 @@ test('a parameter without a value is a render error that names it', () => {
   expect(() => textOf({ template: '{{name}}', params: { name: null } })).toThrow('"name" has no value');
 });
 
-test('an escaped placeholder is literal text, and braces that are no placeholder stay', () => {
+test('an escaped placeholder is literal text, and braces that are not a placeholder stay', () => {
   expect(textOf({ template: 'Write \\{{name}} as it is: { {a} {{}} {{1}} {{a b}}' })).toBe(
     'Write {{name}} as it is: { {a} {{}} {{1}} {{a b}}',
   );
 });
 
-test('a value never passes for a placeholder or a pattern, whatever is in it', () => {
+test('a value is never read as a placeholder or a pattern, whatever is in it', () => {
   const template = '<{{a}}|{{b}}>';
   expect(textOf({ template, params: { a: '', b: '' } }, { a: '{{b}}', b: '$& $1 \\{{' })).toBe('<{{b}}|$& $1 \\{{>');
   fc.assert(
@@ -70,7 +70,7 @@ test('a value never passes for a placeholder or a pattern, whatever is in it', (
   );
 });
 
-test('parameters named as what every object has are parameters like any other', () => {
+test('parameters named like inherited properties are ordinary parameters', () => {
   const params = JSON.parse('{"__proto__":"p","constructor":"c"}') as Record<string, unknown>;
   const template = '{{__proto__}} {{constructor}}';
   expect(textOf({ template, params })).toBe('p c');
@@ -82,7 +82,7 @@ test('a schema that validates asynchronously is refused, saying so', () => {
   expect(() => textOf({ template: '{{name}}', params }, { name: 'Ada' })).toThrow(/"a".*asynchronously/);
 });
 
-test('what is changed after the prompt was made or rendered changes nothing', () => {
+test('changing the inputs after the prompt was made or rendered has no effect', () => {
   const defaults = { name: 'Ada' };
   const made = prompt({
     ns: 'tests',
@@ -93,7 +93,7 @@ test('what is changed after the prompt was made or rendered changes nothing', ()
   expect(made.render().system).toBe('## A\n\nAda');
 });
 
-test('parameters that are no object are refused', () => {
+test('parameters that are not an object are refused', () => {
   for (const params of [null, 'x', ['x']])
     expect(() => textOf({ template: '' }, params as never)).toThrow(OptionsError);
 });

@@ -115,7 +115,7 @@ describe('[T44] open_sections', () => {
     }
   });
 
-  test('is not offered once nothing is summarised any more', async () => {
+  test('is not offered if nothing is summarised any more', async () => {
     const session = createSession();
     const call = on(manual, session);
     await call('open_sections', { keys: ['swim', 'fly'] });
@@ -153,7 +153,7 @@ describe('[T44] open_sections', () => {
     expect(again.text).toContain('"fly" is open already. Summarised now: "fly.night", "swim".');
   });
 
-  test('counts a key given twice once', async () => {
+  test('counts a repeated key once', async () => {
     const session = createSession();
     expect((await on(manual, session)('open_sections', { keys: ['fly', 'fly'] })).status).toBe('ok');
     expect(session.read(openedSections).openings).toBe(1);
@@ -181,7 +181,7 @@ describe('[T44] open_sections', () => {
     expect(session.read(openedSections).openings).toBe(10);
   });
 
-  test('holds to the end of the run: the next one begins with everything summarised and 10 openings', async () => {
+  test('lasts until the end of the run: the next one starts with everything summarised and 10 openings', async () => {
     const session = createSession();
     const made = chapters(11);
     const call = on(made, session);
@@ -209,7 +209,7 @@ describe('[T44] open_sections', () => {
     expect(toolsOf(manual, session)).not.toContain('fly');
   });
 
-  test('keeps what is open over a restart', async () => {
+  test('keeps open sections across a restart', async () => {
     const session = createSession();
     await on(manual, session)('open_sections', { keys: ['fly'] });
     const again = Session.fromJSON(JSON.stringify(session), { slices: manual.slices });
@@ -224,7 +224,7 @@ describe('[T44] open_sections', () => {
     expect((await on(other, session)('open_sections', { keys: ['fly'] })).status).toBe('ok');
   });
 
-  test("is held to the prompt's policies", async () => {
+  test("is checked by the prompt's policies", async () => {
     const closed = prompt({
       ns: 'tests',
       key: 'closed',
@@ -248,14 +248,14 @@ describe('[T44] read_section', () => {
     expect(await on(manual, session)('fly', { text: 'up' })).toMatchObject({ code: 'unknown_tool' });
   });
 
-  test('reads what is inside a summarised section, and what is in full already', async () => {
+  test('reads sections inside a summarised one, and sections that are open already', async () => {
     const call = on(manual, createSession());
     expect((await call('read_section', { key: 'fly.night' })).text).toBe('### At night\n\nUse the stars.');
     expect((await call('read_section', { key: 'base' })).text).toBe('## Base\n\nAlways here.');
   });
 
   test.each(['nothing', '', 'fly.', 'fly.never', 'flyer', 'constructor'])(
-    'refuses the key %j, says what there is',
+    'refuses the key %j and lists the known ones',
     async (key) => {
       const outcome = await on(manual, createSession())('read_section', { key });
       expect(outcome).toMatchObject({
@@ -265,7 +265,7 @@ describe('[T44] read_section', () => {
     },
   );
 
-  test('can be called beside others of its kind, on the parameters of its own rendering', async () => {
+  test('can be called in parallel, with the parameters of its own rendering', async () => {
     const session = createSession();
     const read = (who: string) => on(manual, session, { who })('read_section', { key: 'fly' });
     const [one, other] = await Promise.all([read('the crow'), read('the owl')]);
@@ -274,7 +274,7 @@ describe('[T44] read_section', () => {
   });
 });
 
-test('[T44] what a host does to its parameters after a rendering does not reach the tools it gave', async () => {
+test('[T44] changing the parameters after a rendering does not affect its tools', async () => {
   const params = { who: 'the crow' };
   const session = createSession();
   const { tools } = manual.render({ session, params });

@@ -37,7 +37,7 @@ test('[T41] the tools of the sections come in reading order, depth first', () =>
   expect(Object.keys(library.render().tools)).toEqual(['zebra', 'lend', 'remind', 'sort', 'book', 'apple']);
 });
 
-test('[T41] the text has the sections in the same order, under headings as deep as they are', () => {
+test('[T41] the text has the sections in the same order, with headings by depth', () => {
   expect(library.render().system).toBe(
     [
       '## Books\n\nFind books.',
@@ -56,7 +56,7 @@ test('[T41] headings stop at six marks, however deep the sections go', () => {
   expect(system.split('\n\n').map((line) => line.split(' ')[0]?.length)).toEqual([2, 3, 4, 5, 6, 6, 6, 6]);
 });
 
-test('[T41] tools of the AI SDK live in a section as they are', async () => {
+test('[T41] tools of the AI SDK can be used in a section unchanged', async () => {
   const add = aiTool({
     description: 'Adds.',
     inputSchema: z.object({ a: z.number(), b: z.number() }),
@@ -72,7 +72,7 @@ test('[T41] tools of the AI SDK live in a section as they are', async () => {
   expect(outcome).toMatchObject({ status: 'ok', value: 3 });
 });
 
-test('[T9] renderings share the very same tools, also where policies are added, and the definitions stay untouched', () => {
+test('[T9] renderings share the same tool objects, also if policies are added, and the definitions stay unchanged', () => {
   const policy: Policy = { name: 'watch' };
   const guarded = prompt({
     ns: 'tests',
@@ -89,7 +89,7 @@ test('[T9] renderings share the very same tools, also where policies are added, 
   expect(echo).not.toHaveProperty('policies');
 });
 
-test("a call is asked of the prompt's policies, then of each section's from the top, then of the tool's own", async () => {
+test("a call is checked by the prompt's policies, then by each section's from the top, then by the tool's own", async () => {
   const asked: string[] = [];
   const watch = (name: string): Policy => ({ name, beforeCall: () => void asked.push(name) });
   const guarded = prompt({
@@ -119,7 +119,7 @@ test("a call is asked of the prompt's policies, then of each section's from the 
   expect(asked).toEqual(['prompt', 'outer', 'inner', 'tool']);
 });
 
-test('[T47] what a tool requires may live in another section', async () => {
+test('[T47] a required tool may be in another section', async () => {
   const session = createSession();
   const release = prompt({
     ns: 'tests',

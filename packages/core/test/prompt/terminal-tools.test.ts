@@ -24,12 +24,12 @@ test('[T45] the terminal tools are listed after the instructions, exactly those,
   );
 });
 
-test('[T45] instructions without terminal tools stay as they are, to the byte', () => {
+test('[T45] instructions without terminal tools are unchanged, byte for byte', () => {
   for (const text of ['Be brief. \n', '']) expect(withTerminalTools(text, { plain: echo }, createSession())).toBe(text);
   expect(withTerminalTools('x', {}, createSession())).toBe('x');
 });
 
-test('[T45] where there are no instructions the list is all there is', () => {
+test('[T45] without instructions the text is only the list', () => {
   expect(withTerminalTools('', { answer }, createSession())).toBe(list('- answer: Gives the answer.'));
 });
 
@@ -60,7 +60,7 @@ test('[T45] tools made elsewhere are listed once they are configured to be termi
   expect(withTerminalTools('', set, createSession())).toBe(list('- foreign: Made elsewhere.', '- bare:'));
 });
 
-test('[T45] a description that is a function is asked at each rendering', () => {
+test('[T45] a description that is a function is called at each rendering', () => {
   const count = slice('count', { initial: 0, on: { Counted: (n) => n + 1 } });
   const session = createSession({ slices: [count] });
   const made = prompt({

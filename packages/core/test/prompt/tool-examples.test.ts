@@ -72,7 +72,7 @@ test('[T46] an example without an output shows none, and tools without examples 
   );
 });
 
-test('[T46] examples with placeholders in them are shown as they are', () => {
+test('[T46] examples that contain placeholders are shown unchanged', () => {
   const example = { description: 'Say {{it}}', input: { text: '{{it}}' }, output: '{{it}}' };
   expect(textOf({ say: { ...echo, examples: [example] } })).toContain(
     'Example of say: Say {{it}}\nInput: {"text":"{{it}}"}\nOutput: {{it}}',

@@ -16,7 +16,7 @@ const counter = (name: string): Slice<number> => slice(name, { initial: 0, on: {
 const namesIn = (session: Session): string[] =>
   Object.keys(session.toJSON().slices).filter((name) => !name.startsWith('lastcall.'));
 
-test('[T53] rendering makes the slices of the enabled sections and of all policies known', () => {
+test('[T53] rendering registers the slices of the enabled sections and of all policies', () => {
   const watch = (name: string): Policy => ({ name, slices: [counter(name)] });
   const made = prompt({
     ns: 'tests',
@@ -49,7 +49,7 @@ test('[T53] rendering makes the slices of the enabled sections and of all polici
   expect(made.slices.map(({ name }) => name)).toContain('of-disabled');
 });
 
-test('[T53] a tool writes to the slice its section brings, and needs nothing else', async () => {
+test('[T53] a tool can write to the slice of its section without further setup', async () => {
   const count = counter('count');
   const made = prompt({
     ns: 'tests',
@@ -93,7 +93,7 @@ test('[T53] the slices of a tool are among those of the prompt, so that a stored
   expect(Session.fromJSON(session.toJSON(), { slices: made.slices }).read(count)).toBe(1);
 });
 
-test('a rendering that fails makes nothing known', () => {
+test('a rendering that fails registers nothing', () => {
   const made = prompt({
     ns: 'tests',
     key: 'p',
@@ -117,7 +117,7 @@ test('a slice that the session has under another definition is refused', () => {
   expect(() => made.render({ session })).toThrow(SessionError);
 });
 
-test("a prompt's resources are there for its tools", async () => {
+test("a prompt's resources are available to its tools", async () => {
   const greeting = resource('greeting', { create: () => 'hello' });
   const made = prompt({
     ns: 'tests',
@@ -136,7 +136,7 @@ test("a prompt's resources are there for its tools", async () => {
   expect(outcome).toMatchObject({ status: 'ok', value: 'hello' });
 });
 
-test("[T48] a section's readBeforeWrite watches the files of its tools alone", async () => {
+test("[T48] a section's readBeforeWrite watches only the files of its own tools", async () => {
   const overwrite = tool({
     description: 'Overwrites a file.',
     inputSchema: { type: 'object', properties: {} },
@@ -159,7 +159,7 @@ test("[T48] a section's readBeforeWrite watches the files of its tools alone", a
   expect((await call('careless')).status).toBe('ok');
 });
 
-test('a session that is none of ours is refused', () => {
+test('an object that createSession() did not make is refused as a session', () => {
   const made = prompt({ ns: 'tests', key: 'p', sections: [] });
   expect(() => made.render({ session: {} as never })).toThrow(OptionsError);
   expect(made.render()).toEqual({ system: '', tools: {} });

@@ -9,7 +9,7 @@ const waiting = (message?: string) =>
     execute: () => pending(message === undefined ? {} : { message }),
   });
 
-test('what the model reads of a pending call is what the tool says, or which call waits', async () => {
+test('for a pending call the model reads the message of the tool, or which call waits', async () => {
   const call = { toolName: 'wait', input: {}, callId: 'c1' };
   const said = await dispatchCall({ tools: { wait: waiting('{"status":"pending"}') }, call });
   expect(said.outcome).toMatchObject({ status: 'pending', text: '{"status":"pending"}' });
@@ -17,7 +17,7 @@ test('what the model reads of a pending call is what the tool says, or which cal
   expect(silent.outcome.text).toContain('c1');
 });
 
-test('only our own results are results', () => {
+test('only results made by this library are results', () => {
   expect(isToolResult(pending())).toBe(true);
   expect(isToolResult({ status: 'pending' })).toBe(false);
 });

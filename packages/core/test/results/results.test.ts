@@ -45,7 +45,7 @@ test('[T12] ok(value, message) reads as message, blank line, value; only the mes
   expect(await textOf(() => ok(false, 'Done'))).toBe('Done\n\nfalse');
 });
 
-test('[T12] a plain value reads as its rendering alone', async () => {
+test('[T12] a plain value reads as its rendering', async () => {
   expect(await textOf(() => 'as it is ')).toBe('as it is ');
   expect(await textOf(() => ({ a: 1 }))).toBe('{"a":1}');
   expect(await textOf(() => 7)).toBe('7');
@@ -131,7 +131,7 @@ test('[T14] rendering: text verbatim, JSON without empty fields, prose joined, [
   expect(renderValue(null)).toBe('null');
 });
 
-test('[T14] render is used if given; one that throws or gives no text falls back to JSON', async () => {
+test('[T14] render is used if given; one that throws or returns no text falls back to JSON', async () => {
   expect(await textOf(() => ({ n: 3 }), { render: ({ n }: { n: number }) => `n is ${n}` })).toBe('n is 3');
   const throwing = () => {
     throw new Error('x');
@@ -140,7 +140,7 @@ test('[T14] render is used if given; one that throws or gives no text falls back
   expect(await textOf(() => ({ n: 3 }), { render: () => 5 })).toBe('{"n":3}');
 });
 
-test('[T14] a cyclic value, a BigInt and a throwing getter give a safe text', () => {
+test('[T14] a cyclic value, a BigInt and a throwing getter have a safe text', () => {
   const cycle: Record<string, unknown> = { name: 'a' };
   cycle.self = cycle;
   expect(renderValue(cycle)).toBe('{"name":"a","self":"[seen above]"}');
@@ -163,7 +163,7 @@ test('[T14] a cyclic value, a BigInt and a throwing getter give a safe text', ()
       },
     }),
   ).toContain('[unreadable value]');
-  // A graph in which everything knows everything costs no more than its nodes.
+  // The cost of a graph in which every node refers to every other grows with its nodes only.
   const graph = Array.from({ length: 300 }, (_, id) => ({ id, others: [] as unknown[] }));
   for (const one of graph) one.others = graph;
   expect(renderValue(graph).length).toBeLessThan(100_000);
@@ -172,7 +172,7 @@ test('[T14] a cyclic value, a BigInt and a throwing getter give a safe text', ()
   expect(renderValue(deep)).toContain('[too deep]');
 });
 
-test('[T14] rendering never throws and always gives a text', () => {
+test('[T14] rendering never throws and always returns a text', () => {
   const bad = fc.anything({
     withBigInt: true,
     withDate: true,
@@ -197,13 +197,13 @@ test('[T15] the status is a field: a text that looks like another status changes
     text: 'Error: it failed',
   });
   expect((await run(() => fail('OK'))).outcome.status).toBe('error');
-  // What came as data never passes for a result of ours.
+  // An object that came as data never counts as a result of this library.
   const lookalike = JSON.parse(JSON.stringify(fail('boom'))) as unknown;
   expect((await run(() => lookalike)).outcome.status).toBe('ok');
   expect((await run(() => ({ status: 'pending' }))).outcome.status).toBe('ok');
 });
 
-test('pending refuses an expiry that is not ahead', () => {
+test('pending refuses an expiry that is not in the future', () => {
   for (const expiresInMs of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])
     expect(() => pending({ expiresInMs })).toThrow('expiresInMs');
   expect(pending({ expiresInMs: 5 })).toMatchObject({ status: 'pending', expiresInMs: 5 });

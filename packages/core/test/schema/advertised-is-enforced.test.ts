@@ -32,7 +32,7 @@ const withExtraKey = fitting
       })),
   );
 
-test('[T5] a value that fits passes: closing refuses nothing that has no extra keys', () => {
+test('[T5] a value that fits is accepted: closing refuses only extra keys', () => {
   fc.assert(
     fc.property(fitting, ({ schema, value }) => {
       const compiled = compileSchema(schema);
@@ -45,7 +45,7 @@ test('[T5] a value that fits passes: closing refuses nothing that has no extra k
   );
 });
 
-test('[T18] one extra key at any closed level fails, and exactly its path is named', () => {
+test('[T18] one extra key at any closed level fails, and only its path is named', () => {
   fc.assert(
     fc.property(withExtraKey, ({ schema, value, path }) => {
       const compiled = compileSchema(schema);
@@ -59,7 +59,7 @@ test('[T18] one extra key at any closed level fails, and exactly its path is nam
   );
 });
 
-test('[T5] what is advertised is what is enforced, whatever the value', () => {
+test('[T5] the advertised schema is the enforced one, for any value', () => {
   const spoilt = withExtraKey.chain((sample) =>
     fc
       .record({ junk: fc.jsonValue({ maxDepth: 2 }), at: fc.nat() })

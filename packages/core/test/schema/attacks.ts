@@ -6,7 +6,7 @@ export interface Attack {
   readonly value: unknown;
 }
 
-/** A definition for each level, in which the next one is meant twice: the ways to the last one double with each. */
+/** A definition for each level, which refers to the next one twice: the paths to the last one double with each level. */
 function doubling(
   levels: number,
   level: (next: JsonSchemaObject, index: number) => object,
@@ -26,7 +26,7 @@ const nested = (levels: number, inner: string): unknown =>
   JSON.parse(`${'{"v":'.repeat(levels)}${inner}${'}'.repeat(levels)}`);
 const letters = `${'a'.repeat(30)}!`;
 
-/** Schemas and values that took seconds, or would. */
+/** Schemas and values that took seconds, or would without limits. */
 export const attacks: readonly Attack[] = [
   {
     name: 'a pattern that a pointer reaches in an unknown keyword',

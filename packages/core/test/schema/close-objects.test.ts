@@ -4,11 +4,11 @@ import { closeObjects } from '../../src/schema/close-objects.ts';
 import { jsonSchema } from '../../src/schema/json-schema.ts';
 import type { JsonSchemaObject } from '../../src/schema/json-schema-object.ts';
 
-// Written out, the keyword would make the schema look like a promise.
+// Written as a literal, the keyword `then` would make the schema look like a promise.
 const whenTrue = (schema: JsonSchemaObject): JsonSchemaObject => Object.fromEntries([['then', schema]]);
 
 function accepts(schema: JsonSchemaObject, value: unknown): boolean {
-  // Another reader than our own, so that the closed schema means to everybody what it means to us.
+  // Another validator than ours, so that the closed schema has the same meaning for all of them.
   return new Validator(structuredClone(schema) as object, '2020-12', false).validate(value).valid;
 }
 
@@ -69,7 +69,7 @@ test.each<JsonSchemaObject>([
   { required: ['a'] },
   {},
   { type: 'array', items: true },
-])('[T5] what opens itself stays open: %j', (schema) => {
+])('[T5] a level that is open explicitly stays open: %j', (schema) => {
   expect(closeObjects(schema)).toEqual(schema);
 });
 
@@ -81,7 +81,7 @@ test('descriptions and other annotations stay', () => {
   expect(closeObjects(schema)).toEqual({ ...schema, additionalProperties: false });
 });
 
-test('data that looks like a schema, and properties named like keywords, stay as they are', () => {
+test('data that resembles a schema, and properties named like keywords, are unchanged', () => {
   const data = { type: 'object', properties: { a: {} } };
   const schema = object({
     properties: { type: 'string' },
@@ -99,7 +99,7 @@ test('the given schema is not changed', () => {
   expect(schema).toEqual(before);
 });
 
-test('a name that is required is known, also without a description of it', () => {
+test('a required name is known, even if no schema describes it', () => {
   closesTo(object({ a: {} }, { required: ['a', 'b'], dependentRequired: { c: ['d'] } }), {
     good: [
       { a: 1, b: 1 },
@@ -109,7 +109,7 @@ test('a name that is required is known, also without a description of it', () =>
   });
 });
 
-test('a key that a pattern describes too is left open below', () => {
+test('the value of a key that a pattern describes too stays open', () => {
   const schema = object({ xa: object({ a: {} }) }, { patternProperties: { '^x': object({ b: {} }) } });
   closesTo(schema, { good: [{ xa: { a: 1, b: 1 } }], bad: [] });
 });
@@ -128,7 +128,7 @@ describe('allOf', () => {
     });
   });
 
-  test('with a reference keeps the keys of the definition, which stays closed elsewhere', () => {
+  test('with a reference knows the keys of the definition, which stays closed elsewhere', () => {
     const schema = {
       allOf: [object({ a: {}, other: { $ref: '#/$defs/b' } }), { $ref: '#/$defs/b' }],
       $defs: { b: object({ b: {} }) },
@@ -136,7 +136,7 @@ describe('allOf', () => {
     closesTo(schema, { good: [{ a: 1, b: 1, other: { b: 1 } }], bad: [{ c: 1 }, { other: { b: 1, a: 1 } }] });
   });
 
-  test('with the same key twice closes the level, and leaves open only what both describe', () => {
+  test('with the same key twice closes the level, and only the value that both describe stays open', () => {
     const schema = {
       allOf: [object({ a: object({ x: {} }), b: object({ y: {} }) }), object({ a: object({ z: {} }) })],
     };
@@ -152,7 +152,7 @@ describe('allOf', () => {
     );
   });
 
-  test('leaves open what patterns, other keys or items describe a second time', () => {
+  test('keeps values open that patterns, other keys or items describe a second time', () => {
     const leaf = (name: string) => object({ [name]: {} });
     closesTo(
       { allOf: [object({ a: leaf('x') }), { type: 'object', additionalProperties: leaf('y') }] },
@@ -193,7 +193,7 @@ describe('allOf', () => {
   });
 });
 
-describe('beside properties', () => {
+describe('next to properties', () => {
   const own = {
     type: 'object',
     properties: { kind: { enum: ['a', 'b'] }, meta: object({ m: {} }) },
@@ -218,7 +218,7 @@ describe('beside properties', () => {
     });
   });
 
-  test('alternatives that only demand names do not open it', () => {
+  test('alternatives that only require names do not open it', () => {
     const schema = { type: 'object', properties: { a: {} }, anyOf: [{ required: ['a'] }, { required: ['b'] }] };
     closesTo(schema, { good: [{ a: 1 }, { b: 1 }], bad: [{ a: 1, c: 1 }] });
     closesTo(
@@ -266,7 +266,7 @@ describe('beside properties', () => {
     );
   });
 
-  test('minProperties does not open what the alternatives describe', () => {
+  test('minProperties does not open levels that the alternatives describe', () => {
     closesTo(
       { type: 'object', minProperties: 1, anyOf: [object({ a: {} }), object({ b: {} })] },
       { good: [{ a: 1 }], bad: [{ c: 1 }] },
@@ -274,7 +274,7 @@ describe('beside properties', () => {
   });
 });
 
-test('what only tests a value keeps its meaning', () => {
+test('a schema that only tests a value keeps its meaning', () => {
   const test1 = object({ a: { const: 1 } }, { required: ['a'] });
   const schema = object({ a: {}, b: {}, list: { type: 'array', contains: test1 } }, { not: test1 });
   closesTo(schema, { good: [{ a: 2, b: 1 }, { list: [{ a: 1, z: 1 }] }], bad: [{ c: 1 }] });
@@ -282,7 +282,7 @@ test('what only tests a value keeps its meaning', () => {
 });
 
 describe('references', () => {
-  test('a recursive definition is closed at every turn', () => {
+  test('a recursive definition is closed at every level', () => {
     const tree = object({ kids: { type: 'array', items: { $ref: '#' } } });
     expect(closeObjects(tree)).toEqual({ ...tree, additionalProperties: false });
     const list = {
@@ -292,7 +292,7 @@ describe('references', () => {
     closesTo(list, { good: [{ next: { next: {} } }], bad: [{ next: { next: { x: 1 } } }] });
   });
 
-  test('a recursive definition that is extended ends, and is open only where it is a part', () => {
+  test('closing a recursive definition that is extended ends, and it is open only where it is a part', () => {
     const schema = {
       $ref: '#/$defs/folder',
       $defs: {
@@ -312,7 +312,7 @@ describe('references', () => {
     });
   });
 
-  test('a shared definition below a key that two schemas describe is not closed there', () => {
+  test('a shared definition is not closed below a key that two schemas describe', () => {
     const schema = {
       allOf: [object({ a: { $ref: '#/$defs/x' } }), object({ a: object({ z: {} }), b: { $ref: '#/$defs/x' } })],
       $defs: { x: object({ x: {} }) },
@@ -320,7 +320,7 @@ describe('references', () => {
     closesTo(schema, { good: [{ a: { x: 1, z: 1 }, b: { x: 1 } }], bad: [{ b: { x: 1, z: 1 } }] });
   });
 
-  test('references to any place, to true and to false still mean what they meant', () => {
+  test('references to any place, to true and to false keep their meaning', () => {
     const schema = object(
       {
         a: object({ x: {} }),
@@ -338,7 +338,7 @@ describe('references', () => {
     expect(accepts(closeObjects(schema), { d: 1 })).toBe(false);
   });
 
-  test('beside a reference, draft 7 reads nothing', () => {
+  test('draft 7 ignores keywords next to a reference', () => {
     const schema = {
       $schema: 'http://json-schema.org/draft-07/schema#',
       $ref: '#/definitions/a',

@@ -10,7 +10,7 @@ import { assertObjectSchema } from '../../src/schema/object-schema.ts';
 import { openDocument } from '../../src/schema/schema-document.ts';
 import type { CompiledSchema, SchemaResult } from '../../src/schema/schema-result.ts';
 
-/** The same tool input in every way it can be written. */
+/** The same tool input in every supported kind of schema. */
 const orders: Record<string, unknown> = {
   zod: z.object({
     id: z.string().describe('which order'),
@@ -80,7 +80,7 @@ function paths(result: SchemaResult): readonly string[] {
 describe.each(Object.keys(orders))('%s', (name) => {
   const compiled = compileSchema(orders[name]);
 
-  test('[T5] what is advertised is closed at every level the schema does not open, and has its descriptions', () => {
+  test('[T5] the advertised schema is closed at every level that is not open explicitly, and has its descriptions', () => {
     expect(compiled.jsonSchema()).toMatchObject({
       type: 'object',
       properties: {
@@ -98,7 +98,7 @@ describe.each(Object.keys(orders))('%s', (name) => {
     expect(raw).toHaveProperty('additionalProperties');
   });
 
-  test('[T20] the value comes as the schema parsed it', () => {
+  test('[T20] the value is the one that the schema parsed', () => {
     const value = { id: 'o1', lines: [{ sku: 's' }], note: null, labels: { any: 'x' }, raw: { a: 1, b: 2 } };
     expect(run(compiled, value)).toEqual({ ok: true, value: { ...value, count: 1 } });
   });
@@ -128,7 +128,7 @@ describe.each(Object.keys(orders))('%s', (name) => {
     expect(paths(run(compiled, { id: 7 }))).toEqual(['id']);
   });
 
-  test('what is no object is refused', () => {
+  test('a value that is not an object is refused', () => {
     for (const value of [null, undefined, 'x', 1, []]) expect(run(compiled, value).ok).toBe(false);
   });
 
@@ -141,7 +141,7 @@ describe.each(Object.keys(orders))('%s', (name) => {
   });
 });
 
-test('[T19] what the schema asks to coerce is coerced', () => {
+test('[T19] a value is coerced if the schema says so', () => {
   const compiled = compileSchema(z.object({ n: z.coerce.number() }));
   expect(run(compiled, { n: '5' })).toEqual({ ok: true, value: { n: 5 } });
 });
@@ -154,7 +154,7 @@ test('[T20] transforms reach the tool', () => {
   expect(run(compileSchema(type({ n: 'string.numeric.parse' })), { n: '42' })).toEqual({ ok: true, value: { n: 42 } });
 });
 
-test('an asynchronous schema gives a promise, of extra keys too', async () => {
+test('an asynchronous schema returns a promise, also for extra keys', async () => {
   const compiled = compileSchema(z.object({ a: z.string().refine(async (text) => text !== 'taken', 'is taken') }));
   expect(compiled.validate({ a: 'free' })).toBeInstanceOf(Promise);
   expect(await compiled.validate({ a: 'free' })).toEqual({ ok: true, value: { a: 'free' } });
@@ -215,7 +215,7 @@ test('paths of issues may hold keys, symbols or segments, and a message may be m
   });
 });
 
-test('a zod union says what each alternative lacks', () => {
+test('the problem of a zod union says what each alternative lacks', () => {
   const compiled = compileSchema(z.object({ u: z.union([z.string(), z.object({ a: z.number() })]) }));
   const result = run(compiled, { u: { a: 'x' } });
   expect(result).toMatchObject({
@@ -314,7 +314,7 @@ describe('[T4] a schema that cannot be used is refused', () => {
   });
 });
 
-test('a converter that knows only draft 7 is asked for that', () => {
+test('a converter that supports only draft 7 is asked for draft 7', () => {
   const input = ({ target }: { target: string }) => {
     if (target !== 'draft-07') throw new Error('unknown target');
     return { type: 'object', properties: { a: {} } };
@@ -365,7 +365,7 @@ describe('an output schema', () => {
     expect(output.jsonSchema()).toEqual({ type: 'array', items: { type: 'object', properties: { a: {} } } });
   });
 
-  test('is compiled once, apart from the same schema as input', () => {
+  test('is compiled once, separately from the same schema as input', () => {
     const schema = z.object({ a: z.string() });
     expect(compileOutputSchema(schema)).toBe(compileOutputSchema(schema));
     expect(compileOutputSchema(schema)).not.toBe(compileSchema(schema));

@@ -13,7 +13,7 @@ const fields = <T>(length: number, name: string, field: (index: number) => T): R
 const chain = (length: number, last: JsonSchemaObject): Record<string, JsonSchemaObject> =>
   fields(length, 'a', (index) => (index === length - 1 ? last : { $ref: `#/$defs/a${index + 1}` }));
 
-/** The steps of a check that may take as many as it likes, and its result. */
+/** The steps of a check without a limit, and its result. */
 function measure(schema: JsonSchemaObject, value: unknown) {
   const run = createRun();
   const result = createJsonCheck(openDocument(schema, 'data'))(value, run);
@@ -37,11 +37,11 @@ describe('[X26] a schema that is data', () => {
     const value = fields(10_000, 'k', () => 0);
     expect(createJsonCheck(openDocument(schema, 'data'))(value, run)).toEqual({ value });
     expect(listed).toEqual([value]);
-    // Once for the copy, and once for all schemas that ask for them.
+    // Once for the copy, and once for all schemas that need them.
     expect(run.steps.taken).toBeGreaterThan(20_000);
   });
 
-  test('takes steps for the keys of an object in whichever keyword asks for them', () => {
+  test('takes steps for the keys of an object in every keyword that needs them', () => {
     const value = fields(1_000, 'k', () => 0);
     const none = measure({ anyOf: [{ type: 'object' }] }, value).steps;
     for (const keywords of [
@@ -54,7 +54,7 @@ describe('[X26] a schema that is data', () => {
     }
   });
 
-  test('may not have long addresses, nor short ones that become long', () => {
+  test('may not have long URLs, nor short ones that become long', () => {
     const long = 'a'.repeat(501);
     for (const keyword of ['$schema', '$id', '$anchor', '$ref'])
       expect(read({ properties: { a: { [keyword]: long } } })).toThrow(`"${keyword}" has 501 characters`);
@@ -67,7 +67,7 @@ describe('[X26] a schema that is data', () => {
     ).toThrow('address of more than 2,000 characters');
   });
 
-  test('takes steps for the length of addresses that are resolved', () => {
+  test('takes steps for the length of URLs that are resolved', () => {
     const steps = (base: string): number => {
       const root = {
         $id: `https://a.example/${base}/`,
@@ -131,7 +131,7 @@ describe('[X26] a schema that is data', () => {
     expect(validate(nothing, {})).toEqual({ value: { p0: null, p1: null } });
   });
 
-  test('remembers no long texts, and decides the same for them', () => {
+  test('does not cache long texts, and decides the same for them', () => {
     const schema = { items: { allOf: list(5, () => ({ $ref: '#/$defs/a' })) }, $defs: { a: { minLength: 3 } } };
     const run = createRun();
     const texts = list(3, (index) => 'x'.repeat(17_000) + index);
@@ -153,7 +153,7 @@ describe('[X26] a schema that is data', () => {
     expect(url('ä')).toBeGreaterThan(5 * url('a'));
   });
 
-  test('may not have a chain of references that overflows the stack of what follows it', () => {
+  test('may not have a chain of references that would overflow the stack', () => {
     const schema = (length: number): JsonSchemaObject => ({
       type: 'object',
       properties: { p: { $ref: '#/$defs/a0' } },

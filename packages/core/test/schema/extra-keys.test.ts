@@ -3,7 +3,7 @@ import { closeObjects } from '../../src/schema/close-objects.ts';
 import { compileExtraKeys } from '../../src/schema/extra-keys.ts';
 import type { JsonSchemaObject } from '../../src/schema/json-schema-object.ts';
 
-// Written out, the keyword would make the schema look like a promise.
+// Written as a literal, the keyword `then` would make the schema look like a promise.
 const whenTrue = (schema: JsonSchemaObject): JsonSchemaObject => Object.fromEntries([['then', schema]]);
 
 function extraPaths(schema: JsonSchemaObject, value: unknown): readonly string[] {
@@ -46,7 +46,7 @@ test('[T18] every extra key is named with its full path, at any depth', () => {
   ]);
 });
 
-test('[T18] the message tells the keys that are known there', () => {
+test('[T18] the message lists the keys that are known there', () => {
   const find = compileExtraKeys(closeObjects(object({ a: {}, b: object({}) })));
   expect(find({ c: 1, b: { d: 1 } })).toEqual([
     { path: 'c', message: 'unknown key; known here: "a", "b"' },
@@ -59,18 +59,18 @@ test('a long list of known keys is cut', () => {
   expect(compileExtraKeys(closeObjects(object(names)))({ x: 1 })[0]?.message).toMatch(/"k39" and 10 more$/);
 });
 
-test('other keys are judged by their own schema, declared ones are not', () => {
+test('other keys are checked by the schema for additional ones, declared keys are not', () => {
   const schema = object({ a: object({ x: {} }) }, { additionalProperties: object({ y: {} }) });
   expect(extraPaths(schema, { a: { x: 1 }, b: { y: 1 }, c: { x: 1 } })).toEqual(['c.x']);
 });
 
-test('nothing is said of values that are no objects, nor of keys without a value', () => {
+test('values that are not objects, and keys without a value, cause no problem', () => {
   const schema = object({ a: object({}), list: { type: 'array', items: object({}) } });
   for (const value of [null, 1, 'x', [], { a: 1, list: {} }, { a: [], list: [1, null] }, { b: undefined }])
     expect(extraPaths(schema, value)).toEqual([]);
 });
 
-test('names that every object inherits are extra keys like any other', () => {
+test('names that every object inherits are ordinary extra keys', () => {
   expect(extraPaths(object({ a: {} }), JSON.parse('{"__proto__":1,"constructor":1,"toString":1}'))).toEqual([
     '__proto__',
     'constructor',
@@ -83,12 +83,12 @@ describe('unions', () => {
   const square = object({ kind: { enum: ['square', 'box'] }, side: object({ n: {} }) }, { required: ['kind'] });
   const shape = object({ shape: { oneOf: [circle, square] } });
 
-  test('are judged by the alternative that a constant names, also where its other fields are wrong', () => {
+  test('are checked by the alternative that a constant selects, even if its other fields are wrong', () => {
     expect(extraPaths(shape, { shape: { kind: 'box', r: 1, side: { o: 1 } } })).toEqual(['shape.r', 'shape.side.o']);
     expect(extraPaths(shape, { shape: { kind: 'circle', r: 'wrong', side: 1 } })).toEqual(['shape.side']);
   });
 
-  test('without a constant are judged by the alternative that fits when extra keys are ignored', () => {
+  test('without a constant are checked by the alternative that fits when extra keys are ignored', () => {
     const union = {
       anyOf: [
         object({ a: { type: 'string' } }, { required: ['a'] }),
@@ -116,7 +116,7 @@ describe('unions', () => {
     expect(extraPaths(shape, { shape: { kind: 'oval', q: 1 } })).toEqual([]);
   });
 
-  test('do not need their constant to be there', () => {
+  test('do not need the constant in the value', () => {
     const tagged = object({ kind: { const: 'a' }, x: {} });
     const other = object({ y: { type: 'number' } }, { required: ['y'] });
     expect(extraPaths({ anyOf: [tagged, other] }, { x: 1, z: 1 })).toEqual(['z']);
@@ -127,7 +127,7 @@ describe('unions', () => {
     expect(extraPaths(schema, { k: 1, a: 1, b: 1, c: 1 })).toEqual(['c']);
   });
 
-  test('with null need no guess', () => {
+  test('with null are clear', () => {
     expect(
       extraPaths(object({ a: { anyOf: [object({ b: { type: 'string' } }), { type: 'null' }] } }), {
         a: { b: 1, c: 1 },
@@ -161,7 +161,7 @@ test('a level that several schemas describe knows the keys of those that apply',
   expect(extraPaths(schema, { kind: 'x', b: 1, onX: { deep: 1, shallow: 1 } })).toEqual(['onX.shallow']);
 });
 
-test('a recursive schema is followed as deep as the value goes', () => {
+test('a recursive schema is followed to the depth of the value', () => {
   const tree = object({ kids: { type: 'array', items: { $ref: '#' } } });
   expect(extraPaths(tree, { kids: [{ kids: [{ kids: [], x: 1 }] }] })).toEqual(['kids[0].kids[0].x']);
 });
@@ -171,7 +171,7 @@ test('a key that two schemas refuse is named once', () => {
   expect(compileExtraKeys({ allOf: [closed, closed] })({ b: 1 })).toHaveLength(1);
 });
 
-test('beside a reference, draft 7 refuses nothing', () => {
+test('draft 7 refuses nothing by keywords next to a reference', () => {
   const definitions = { a: { properties: { x: {} }, additionalProperties: false } };
   const schema = { $ref: '#/definitions/a', additionalProperties: false, definitions };
   const draft7 = { ...schema, $schema: 'http://json-schema.org/draft-07/schema#' };

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { SchemaError } from '../../src/errors.ts';
 import { compileForeignSchema } from '../../src/schema/compiled-schema.ts';
 
-test('[T5] a schema of the AI SDK without a validator lets every value pass, as the AI SDK does', () => {
+test('[T5] a schema of the AI SDK without a validator accepts every value, as the AI SDK does', () => {
   const document = { type: 'object', properties: { a: { type: 'string' } } } as const;
   const compiled = compileForeignSchema(aiJsonSchema(document));
   expect(compiled.jsonSchema()).toEqual(document);
@@ -50,7 +50,7 @@ test('a schema that is a function itself is not taken for a lazy one', () => {
   });
 });
 
-test('a JSON Schema may come as a promise, and may have a then of its own', async () => {
+test('a JSON Schema may be a promise, and may have the keyword then', async () => {
   expect(await compileForeignSchema(aiJsonSchema(Promise.resolve({ type: 'object' }))).jsonSchema()).toEqual({
     type: 'object',
   });
@@ -58,7 +58,7 @@ test('a JSON Schema may come as a promise, and may have a then of its own', asyn
   expect(compileForeignSchema(aiJsonSchema(conditional)).jsonSchema()).toEqual(conditional);
 });
 
-test('no schema accepts anything', () => {
+test('a missing schema accepts anything', () => {
   for (const none of [undefined, null]) {
     expect(compileForeignSchema(none).jsonSchema()).toMatchObject({ type: 'object' });
     expect(compileForeignSchema(none).validate({ a: 1 })).toEqual({ ok: true, value: { a: 1 } });
@@ -80,7 +80,7 @@ test.each<[string, unknown]>([
   expect(() => compileForeignSchema(schema)).toThrow(SchemaError);
 });
 
-test('a lazy schema is asked once, when it is needed, and what it gives is checked', async () => {
+test('a lazy schema is resolved once, when it is needed, and the result is checked', async () => {
   let asked = 0;
   const compiled = compileForeignSchema(() => {
     asked++;
@@ -110,7 +110,7 @@ test.each<[string, unknown, unknown]>([
   expect(compileForeignSchema(schema).validate({})).toEqual({ ok: false, problems });
 });
 
-test('a validator that throws, rejects or gives nothing is a problem, not an exception', async () => {
+test('a validator that throws, rejects or returns nothing is a problem, not an exception', async () => {
   const validators = [
     () => {
       throw new Error('bang');

@@ -98,7 +98,7 @@ test('[T17] an object that throws wherever it is touched makes no schema throw',
   });
 });
 
-test('a key that is no text a URI can hold is named all the same', () => {
+test('a key that a URI cannot hold is named too', () => {
   const lone = { '\ud800': 1 };
   expect(compileSchema(treeJson).validate(lone)).toMatchObject({ ok: false });
   expect(compileSchema(Tree).validate(lone)).toMatchObject({ ok: false, problems: [{ path: '["\\ud800"]' }] });

@@ -4,7 +4,7 @@ import { SchemaError } from '../../src/errors.ts';
 import { jsonSchema } from '../../src/schema/json-schema.ts';
 import type { JsonSchemaObject } from '../../src/schema/json-schema-object.ts';
 
-// Written out, the keyword would make the schema look like a promise.
+// Written as a literal, the keyword `then` would make the schema look like a promise.
 const whenTrue = (schema: JsonSchemaObject): JsonSchemaObject => Object.fromEntries([['then', schema]]);
 
 type Issue = readonly [path: readonly unknown[], message: string];
@@ -45,7 +45,7 @@ describe('problems', () => {
     ]);
   });
 
-  test('[T19] nothing is coerced: "5" is no integer, 1 no boolean, null no text', () => {
+  test('[T19] nothing is coerced: "5" is not an integer, 1 is not a boolean, null is not a text', () => {
     expect(issues(person, { name: 'Ann', age: '5' })).toEqual([[['age'], 'expected integer, got string "5"']]);
     expect(issues({ type: 'boolean' }, 1)).toEqual([[[], 'expected boolean, got number 1']]);
     expect(issues({ type: 'string' }, null)).toEqual([[[], 'expected string, got null']]);
@@ -135,7 +135,7 @@ describe('problems', () => {
     ]);
   });
 
-  test('a path tells an index from a key and decodes what pointers encode', () => {
+  test('a path distinguishes an index from a key and decodes JSON pointers', () => {
     const schema = { additionalProperties: { type: 'array', items: { type: 'number' } } };
     expect(issues(schema, { 'a/b~c %d#é': [1, 'x'], 0: ['y'] })).toEqual([
       [['0', 0], 'expected number, got string "y"'],
@@ -143,7 +143,7 @@ describe('problems', () => {
     ]);
   });
 
-  test('what JSON does not have is refused, not thrown at', () => {
+  test('values that JSON does not have are a problem, not an exception', () => {
     for (const value of [undefined, () => 1, 1n, Symbol('s')]) expect(issues(true, value)).toHaveLength(1);
     expect(issues({}, { a: 1n })).toHaveLength(0);
     expect(issues({ properties: { a: {} } }, { a: 1n })[0]?.[1]).toContain('cannot be checked');
@@ -181,7 +181,7 @@ describe('defaults', () => {
     });
   });
 
-  test('a default is not filled in over a value, nor inside a union or a condition', () => {
+  test('a default does not replace a value, and is not filled in inside a union or a condition', () => {
     const branch = { properties: { b: { default: 1 } } };
     const schema = {
       properties: { a: { default: 1 } },
@@ -193,7 +193,7 @@ describe('defaults', () => {
     expect(parsed(schema, { a: null })).toEqual({ a: null });
   });
 
-  test('the input stays as it was, and a default is a new object each time', () => {
+  test('the input is not changed, and a default is a new object each time', () => {
     const input = Object.freeze({ page: Object.freeze({}) });
     const schema = jsonSchema({ properties: { page: { properties: { size: { default: [1] } } } } });
     const run = () =>
@@ -208,20 +208,20 @@ describe('defaults', () => {
     expect(parsed(schema, { next: { next: {} } })).toMatchObject({ v: 1, next: { v: 1, next: { v: 1 } } });
   });
 
-  test('what is required is required, also with a default; and a default need not fit', () => {
+  test('a required property is required even with a default, and a default need not fit', () => {
     expect(issues({ properties: { a: { default: 1 } }, required: ['a'] }, {})).toEqual([
       [['a'], 'required, but missing'],
     ]);
     expect(parsed({ properties: { a: { type: 'string', default: null } } }, {})).toEqual({ a: null });
   });
 
-  test('a property that is undefined is not there', () => {
+  test('a property that is undefined counts as missing', () => {
     expect(parsed({ properties: { a: { type: 'string', default: 'x' } } }, { a: undefined })).toEqual({ a: 'x' });
   });
 });
 
 describe('drafts and references', () => {
-  test('the draft is the one that $schema names', () => {
+  test('the draft is taken from $schema', () => {
     const draft4 = { $schema: 'http://json-schema.org/draft-04/schema#', minimum: 3, exclusiveMinimum: true };
     expect(issues(draft4, 3)).toEqual([[[], 'expected more than 3, got number 3']]);
     const beside = { $ref: '#/definitions/a', type: 'string', definitions: { a: {} } };
@@ -235,7 +235,7 @@ describe('drafts and references', () => {
     expect(issues(tuple, [1, 2])).toEqual([[[1], 'expected string, got number 2']]);
   });
 
-  test('a recursive schema is followed as deep as the value goes', () => {
+  test('a recursive schema is followed to the depth of the value', () => {
     const tree = { type: 'object', properties: { kids: { type: 'array', items: { $ref: '#' } } }, required: ['kids'] };
     expect(issues(tree, { kids: [{ kids: [{}] }] })).toEqual([
       [['kids', 0, 'kids', 0, 'kids'], 'required, but missing'],
@@ -260,7 +260,7 @@ describe('drafts and references', () => {
     expect(issues(schema, { a: '', b: 0, c: 0, d: '' }).map(([path]) => path)).toEqual([['a'], ['b'], ['c'], ['d']]);
   });
 
-  test('annotations that look like schemas are not read', () => {
+  test('annotations that resemble schemas are not read', () => {
     const schema = {
       properties: { a: { type: 'string' } },
       example: { id: 'x', $ref: 'nowhere' },
@@ -270,12 +270,12 @@ describe('drafts and references', () => {
     expect(issues(schema, { a: 'x' })).toEqual([]);
   });
 
-  test('patterns written without the unicode flag in mind still work', () => {
+  test('patterns that are invalid with the unicode flag still work', () => {
     expect(issues({ pattern: '^\\d{3}\\-[\\w-.]+\\@\\_$' }, '123-a.b-c@_')).toEqual([]);
     expect(issues({ pattern: '^\\d{3}\\-[\\w-.]+\\@\\_$' }, '123+a')).toHaveLength(1);
   });
 
-  test('the schema is copied: what is done to it afterwards changes nothing', () => {
+  test('the schema is copied: later changes of the original have no effect', () => {
     const source = { properties: { a: { type: 'string' } } };
     const schema = jsonSchema(source);
     source.properties.a.type = 'number';
@@ -323,7 +323,7 @@ describe('names that every object inherits', () => {
     '{"properties":{"__proto__":{"type":"number"},"constructor":{"type":"string","default":"c"}},"required":["toString"],"additionalProperties":false}',
   );
 
-  test('are checked, missed and reported like any other name', () => {
+  test('are checked, required and reported like any other name', () => {
     expect(issues(schema, JSON.parse('{"__proto__":"x","valueOf":1}'))).toEqual([
       [['valueOf'], 'unknown key; known here: "__proto__", "constructor"'],
       [['toString'], 'required, but missing'],
@@ -339,7 +339,7 @@ describe('names that every object inherits', () => {
     expect(Object.keys(value.nested as object)).toEqual(['__proto__']);
   });
 
-  test('as a format are no format', () => {
+  test('are not formats', () => {
     expect(issues({ format: '__proto__' }, 'x')).toEqual([]);
   });
 });

@@ -10,7 +10,7 @@ import { openDocument } from '../../src/schema/schema-document.ts';
 import { CHECK_STEPS } from '../../src/schema/steps.ts';
 import { attacks } from './attacks.ts';
 
-/** A schema that is data, as a tool has it: read, closed, and asked about a value. Undefined where it is refused. */
+/** Compiles a schema that is data, as a tool does, and checks a value. Undefined if the schema is refused. */
 function check(schema: JsonSchemaObject, value: unknown): unknown {
   const [given, closed] = [() => jsonSchema(schema, { origin: 'data' }), () => compileSchema(given())];
   const [asGiven, asTool] = [orRefused(given), orRefused(closed)];
@@ -34,7 +34,7 @@ function isDecision(result: unknown): boolean {
   return typeof ok === 'boolean' || value !== undefined || (issues !== undefined && issues.length > 0);
 }
 
-/** Whether one of three tries takes less: what a garbage collection adds to the others says nothing of the code. */
+/** True if one of three tries takes less time, because a garbage collection may slow down the others. */
 function isQuicker(limitMs: number, work: () => void): boolean {
   return [1, 2, 3].some(() => {
     const before = process.threadCpuUsage();
@@ -44,11 +44,11 @@ function isQuicker(limitMs: number, work: () => void): boolean {
   });
 }
 
-/** Each of these is held once, for less than 50 ms: reading the schema, closing it, and two checks. */
+/** Each of these blocks the thread once, for less than 50 ms: reading the schema, closing it, and two checks. */
 const LONGEST_MS = 4 * 50;
 
 describe('[X26] a schema that is data', () => {
-  test.each(attacks)('$name: is decided in little time', ({ schema, value }) => {
+  test.each(attacks)('$name: is decided quickly', ({ schema, value }) => {
     expect(isQuicker(LONGEST_MS, () => void check(schema, value))).toBe(true);
   });
 
@@ -58,11 +58,11 @@ describe('[X26] a schema that is data', () => {
     const { steps, ...run } = createRun(CHECK_STEPS);
     const counted = countLargest(steps);
     expect(isDecision(createJsonCheck(document)(value, { ...run, steps }))).toBe(true);
-    // What goes beyond is refused before it is done.
+    // Work beyond the limit is refused before it is done.
     expect(steps.taken - counted.largest).toBeLessThanOrEqual(CHECK_STEPS);
   });
 
-  test('runs no pattern, wherever it stands, and refuses no name that one may allow', () => {
+  test('runs no pattern, wherever it is, and refuses no name that a pattern may allow', () => {
     const schema = {
       type: 'object',
       properties: { a: { pattern: '^b$' }, c: { $ref: '#/x-note/p' } },
@@ -100,21 +100,21 @@ describe('[X26] a schema that is data', () => {
     expect(validate(Array.from({ length: 1_000 }, () => 'x'))).toMatchObject({ issues: { length: 51 } });
   });
 
-  test('is refused where it is too large or too deep to be read', () => {
+  test('is refused if it is too large or too deep to be read', () => {
     const read = (schema: object) => () => jsonSchema(schema as JsonSchemaObject, { origin: 'data' });
     expect(read({ enum: Array.from({ length: 10_001 }, () => 1) })).toThrow('more than 10,000 values');
     expect(read({ description: 'x'.repeat(250_001) })).toThrow('more than 250,000 characters');
     expect(read(JSON.parse(`${'{"not":'.repeat(200)}{}${'}'.repeat(200)}`))).toThrow('more than 100 levels');
   });
 
-  test('in code keeps its patterns, and is checked whatever it takes', () => {
+  test('in code keeps its patterns, and is checked without a limit', () => {
     const { validate } = jsonSchema({ items: { pattern: '^a' } })['~standard'];
     expect(validate(Array.from({ length: 100_000 }, () => 'a'))).toMatchObject({ value: { length: 100_000 } });
     expect(validate(['b'])).toMatchObject({ issues: [{ path: [0] }] });
   });
 });
 
-/** Notes the largest number of steps that were taken at once. */
+/** Records the largest number of steps that were taken at once. */
 function countLargest(steps: { take(count?: number): void }): { readonly largest: number } {
   const counted = { largest: 0 };
   const take = steps.take.bind(steps);
@@ -139,7 +139,7 @@ const PATTERNS = fc.constantFrom('^(a+)+$', '[');
 
 type AnyNode = JsonSchemaObject | boolean;
 
-/** A few keywords at a time: with many, most schemas are refused before anything is checked. */
+/** Only a few keywords each: with many, most schemas are refused before anything is checked. */
 const { node: anyNode } = fc.letrec<{ node: AnyNode }>((tie) => {
   const sub = tie('node');
   const list = fc.array(sub, { minLength: 1, maxLength: 3 });
@@ -173,7 +173,7 @@ const { node: anyNode } = fc.letrec<{ node: AnyNode }>((tie) => {
   return { node: fc.oneof({ maxDepth: 4 }, merged(leaves), fc.boolean(), merged([...holders, ...leaves])) };
 });
 
-/** With everything that the references lead to. */
+/** With all definitions that the references need. */
 const anySchema = fc
   .record({ root: anyNode, a: anyNode, b: anyNode, note: anyNode, data: anyNode, property: anyNode })
   .map(({ root, a, b, note, data, property }): JsonSchemaObject => {
@@ -190,7 +190,7 @@ const TEXTS = [
   `http://${'ä'.repeat(8_000)}`,
 ];
 const smallValue = fc.jsonValue({ maxDepth: 3, stringUnit: fc.constantFrom('a', '!', ...NAMES) });
-/** One value many times: as it is printed if a test fails, it stays small. */
+/** One value repeated many times: its description stays small when a failed test prints it. */
 const anyValue = fc.record({
   part: fc.oneof(smallValue, fc.constantFrom(...TEXTS)),
   place: fc.constantFrom('itself', 'items', 'properties', 'long keys', 'levels'),
@@ -213,7 +213,7 @@ function toValue({ part, place, times }: { part: unknown; place: string; times: 
   }
 }
 
-test('[X26] whatever the schema and the value, the result is a decision within the steps, which take little time', () => {
+test('[X26] any schema and value are decided within the steps, which take little time', () => {
   fc.assert(
     fc.property(anySchema, anyValue, (schema, shape) => {
       const value = toValue(shape);
@@ -223,7 +223,7 @@ test('[X26] whatever the schema and the value, the result is a decision within t
       const counted = countLargest(run.steps);
       expect(isDecision(createJsonCheck(document)(value, run))).toBe(true);
       expect(run.steps.taken - counted.largest).toBeLessThanOrEqual(CHECK_STEPS);
-      // 25 ms at most on a quiet processor. Other tests share it here.
+      // 25 ms at most on an idle processor; here other tests use it too.
       expect(isQuicker(LONGEST_MS, () => void createJsonCheck(document)(value, createRun(CHECK_STEPS)))).toBe(true);
       orRefused(() => compileSchema(jsonSchema(schema, { origin: 'data' })));
     }),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { JsonSchemaObject } from '../../src/schema/json-schema-object.ts';
 
-/** A small language of schemas, of which fitting values and closed levels are known without reading any JSON Schema. */
+/** A small language of schemas whose valid values and closed levels are known without reading JSON Schema. */
 export type Shape =
   | { readonly kind: 'string' | 'integer' | 'boolean' | 'null' | 'anything' }
   | { readonly kind: 'list'; readonly item: Shape }
@@ -20,7 +20,7 @@ export type Shape =
 
 type Fields = Readonly<Record<string, { readonly shape: Shape; readonly isOptional: boolean }>>;
 
-// Names of keywords and of inherited properties among them; the names of extra keys are others.
+// Includes names of keywords and of inherited properties. Extra keys have other names.
 const LEFT = ['a', 'properties', 'valueOf', 'odd key'];
 const RIGHT = ['b', 'additionalProperties', '$ref', 'hasOwnProperty'];
 const COMMON = ['c', 'allOf'];

@@ -41,7 +41,7 @@ test('events reach every slice that handles them, and subscribers', () => {
   expect([session.read(items), session.read(total), told]).toEqual([['a'], 1, ['a']]);
 });
 
-test("subscribers are told of a call's events once it is committed, and never of those it rolled back", async () => {
+test("subscribers get a call's events once it is committed, and never those it rolled back", async () => {
   const session = createSession({ slices: [items] });
   const told: unknown[] = [];
   session.subscribe<Added>('added', (event) => told.push(event.item));
@@ -52,7 +52,7 @@ test("subscribers are told of a call's events once it is committed, and never of
   expect(told).toEqual(['kept']);
 });
 
-test('[T30] a snapshot copies nothing at any size, and a rollback is taking the old reference back', () => {
+test('[T30] a snapshot copies nothing at any size, and a rollback restores the old reference', () => {
   for (const size of [10, 1_000, 100_000]) {
     const big = slice<readonly { n: number }[]>('big', {
       initial: Array.from({ length: size }, (_, n) => ({ n })),
@@ -68,7 +68,7 @@ test('[T30] a snapshot copies nothing at any size, and a rollback is taking the 
   }
 });
 
-test('[T30] a failed call gives back the very same state object', async () => {
+test('[T30] after a failed call the state is the same object as before', async () => {
   const session = createSession({ slices: [items] });
   session.dispatch(add('a'));
   const before = session.read(items);
@@ -97,7 +97,7 @@ test('[T35] two calls with effects on one session never interleave: the second w
   expect(session.read(items)).toEqual(['a0', 'b1', 'c2']);
 });
 
-test('[T35] calls without effects run beside each other, and not beside one with effects', async () => {
+test('[T35] calls without effects run in parallel with each other, but not with a call with effects', async () => {
   const session = createSession({ slices: [items] });
   const running = new Set<string>();
   const seen: string[] = [];
@@ -134,7 +134,7 @@ test('[T35] a call that waits for its turn keeps its limits, and leaves the queu
   expect((await third).outcome).toMatchObject({ value: 'third' });
 });
 
-test("[T35] a nested call joins its parent's draft: it sees its writes, and falls with it", async () => {
+test("[T35] a nested call joins its parent's draft: it sees its writes, and is rolled back with it", async () => {
   const session = createSession({ slices: [items] });
   const inner = (end: unknown) =>
     probing((ctx) => (ctx.session.dispatch(add(`inner after ${ctx.session.read(items).join()}`)), end));
@@ -189,7 +189,7 @@ test('[T36] a session survives toJSON and fromJSON unchanged, also as text', () 
   );
 });
 
-test('[T36] what a restored session was made from does not change it', () => {
+test('[T36] changing the JSON after a restore does not change the session', () => {
   const session = createSession({ slices: [items] });
   session.dispatch(add('a'));
   const stored = JSON.parse(JSON.stringify(session)) as { slices: { items: { state: string[] } } } & ReturnType<
@@ -257,7 +257,7 @@ test('a disposed session disposes of its resources and refuses calls', async () 
   await expect(dispatchCall({ tools: probing(() => 1), call, session })).rejects.toThrow('session');
 });
 
-test('a slice that a host registers beside a running call is there after it', async () => {
+test('a slice that a host registers during a call is registered after it too', async () => {
   const session = createSession({ slices: [items] });
   const gate = Promise.withResolvers<void>();
   const running = dispatchCall({

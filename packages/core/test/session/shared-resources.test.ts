@@ -88,7 +88,7 @@ describe('shared resources', () => {
     expect(log).toEqual(['open']);
   });
 
-  it('without shared resources of its own, a session disposes of them when it ends', async () => {
+  it('without shared resources, a session disposes of its resources when it ends', async () => {
     const log: string[] = [];
     const pool = resource('pool', {
       scope: 'shared',
@@ -120,7 +120,7 @@ describe('shared resources', () => {
       ).toMatchObject({ value: { value: name } });
   });
 
-  it('cannot be made from what a session disposes of, nor have a snapshot', async () => {
+  it('cannot depend on resources that a session disposes of, nor have a snapshot', async () => {
     const own = resource('own', { create: () => 1 });
     const pool = resource('pool', { scope: 'shared', create: ({ resources }) => resources.get(own) });
     const outcome = await call(

@@ -42,7 +42,7 @@ const add = (slices: readonly (typeof cart)[] = [cart]) =>
     execute: ({ item }, { session }) => session.dispatch<Added>({ type: 'Added', item }),
   });
 
-test('[A6] a stored slice that no code knows is kept as it is, and belongs to the slice that is used first under its name', () => {
+test('[A6] a stored slice that no code knows is kept unchanged, and is used by the first slice with its name', () => {
   const session = Session.fromJSON(stored, keep);
   expect(session.toJSON().slices.cart).toEqual(stored.slices.cart);
   expect(session.read(cart)).toEqual(['apple']);
@@ -94,7 +94,7 @@ test('[A6] a call without effects reads a stored slice, and a failed call leaves
   expect(session.toJSON().slices.cart).toEqual(stored.slices.cart);
 });
 
-test('[A4] a journal restores what the slices were, whatever their reducers have become and without their definitions', async () => {
+test('[A4] a journal restores the state of slices, even if their reducers have changed, and without their definitions', async () => {
   const journal = memoryJournal();
   const log = slice<readonly string[]>('log', {
     initial: [],
@@ -157,7 +157,7 @@ test('[A6] a slice that a replay migrated is written whole, so that the journal 
   expect(again.read(next)).toEqual(['apple/1', 'pear']);
 });
 
-test('[A4] what the host dispatches between two turns is in the journal with the next end of a call', async () => {
+test('[A4] events that the host dispatches between two turns are in the journal with the next end of a call', async () => {
   const journal = memoryJournal();
   const session = createSession({ slices: [cart] });
   await runTurn({ model: adding('apple'), tools: { add: add() }, session, prompt: 'Go', journal });
@@ -166,7 +166,7 @@ test('[A4] what the host dispatches between two turns is in the journal with the
   expect(journal.restore().session.read(cart)).toEqual(['apple', 'of the host', 'pear']);
 });
 
-test('[A4] a log that cannot be stored stays as it was, and later calls succeed', async () => {
+test('[A4] a log that cannot be stored is not changed, and later calls succeed', async () => {
   const errors: unknown[] = [];
   const session = createSession({
     slices: [
@@ -189,7 +189,7 @@ test('[A4] a log that cannot be stored stays as it was, and later calls succeed'
   expect(errors).toHaveLength(1);
 });
 
-test('[A4] a host that dispatches what JSON cannot hold is refused at once, and a turn upon such a state before the model is asked', async () => {
+test('[A4] an event of the host that JSON cannot hold is refused at once, and a turn with such a state before the model is asked', async () => {
   const price = slice('price', { initial: 1, on: { Priced: (_price, { of }: SessionEvent & { of: number }) => of } });
   const session = createSession({ slices: [price] });
   const journal = memoryJournal();
@@ -204,7 +204,7 @@ test('[A4] an array of 200,000 new items is restored', () => {
   expect(patchState([-1], patch ?? { is: [] })).toHaveLength(200_001);
 });
 
-test('[A4] a window that moves on is stored as the window, and not as each item against its neighbour', () => {
+test('[A4] a sliding window is stored as a whole, not as a difference of each item', () => {
   const items = Array.from({ length: 200 }, (_, id) => ({ id, text: `item ${id}` }));
   const moved = [...items.slice(1), { id: 200, text: 'item 200' }];
   expect(diffState(items, moved, () => {})).toEqual({ is: moved });
@@ -251,7 +251,7 @@ test('an event that no slice knows is refused with the nearest one, also if the 
   expect(heard).toEqual(['Aded']);
 });
 
-/** A state, and one that shares parts with it, as reducers make them. */
+/** A state, and a second state that shares parts with it, as reducers make them. */
 const states = fc
   .tuple(fc.jsonValue({ maxDepth: 4 }), fc.jsonValue({ maxDepth: 4 }), fc.infiniteStream(fc.nat(5)))
   .map(([before, other, choices]) => {
@@ -277,7 +277,7 @@ function mixed(before: unknown, other: unknown, choose: () => number): unknown {
   return Object.fromEntries(fields);
 }
 
-test('[A4] a patch that went through JSON makes the next state of the one before, with its fields in their order', () => {
+test('[A4] a patch that was stored as JSON turns the previous state into the next one, with the fields in order', () => {
   fc.assert(
     fc.property(states, ([before, after]) => {
       const patch = diffState(deepFreeze(before, undefined), deepFreeze(after, undefined), () => {});
@@ -288,7 +288,7 @@ test('[A4] a patch that went through JSON makes the next state of the one before
   );
 });
 
-test('[A4] a patch is as large as what changed, and not as the state', () => {
+test('[A4] the size of a patch depends on the change, not on the state', () => {
   const items = Array.from({ length: 1_000 }, (_, id) => ({ id, text: 'x'.repeat(50) }));
   const sizeOf = (after: unknown): number => JSON.stringify(diffState({ items }, after, () => {})).length;
   expect(sizeOf({ items: [...items, { id: 1_000 }] })).toBeLessThan(100);

@@ -128,7 +128,7 @@ test('[T7] a call that the provider executed itself is recorded, not run', async
   expect(failed.outcome).toMatchObject({ status: 'error', text: 'over quota' });
 });
 
-test('[T7] what configureTools adds to an AI SDK tool works on it', async () => {
+test('[T7] the options that configureTools adds to an AI SDK tool work', async () => {
   const report = aiTool({ inputSchema: z.object({}), execute: async () => 'done' });
   const tools = configureTools({ report }, { report: { terminal: true, approval: true } });
   expect((await dispatch(tools, 'report')).outcome.status).toBe('pending');

@@ -12,7 +12,7 @@ export const plain = tool({ description: 'Pings.', inputSchema, execute: () => '
 export const terminal = tool({ description: 'Answers.', inputSchema, terminal: true, execute: () => 'done' });
 export const tools = { plain, terminal, rewindTool };
 `;
-// One export, without a type of its own, for each function whose result a package may export, and for types of parameters.
+// One export without a type annotation for each function whose result a package may export, and for types of parameters.
 const OTHERS = `
 import {
   blocked, type BrokenInput, cache, configureTools, createBudget, createSession, dispatchCall, fail, memoryFilesystem,
@@ -70,7 +70,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-test('a package that exports tools, or results of other functions, gets its declaration files without a name that core keeps to itself', async () => {
+test('the declaration files of a package that exports tools, or results of other functions, use only public names of core', async () => {
   await promisify(execFile)(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', directory]);
   const declared = readFileSync(join(directory, 'out/tools.d.ts'), 'utf8');
   expect(declared).toContain('export declare const plain: import("@lastcall/core").Tool<');

@@ -78,7 +78,7 @@ test('[T2] a description is stored trimmed and is 1–1,024 characters', () => {
   }
 });
 
-test('[T2] a tool that comes from elsewhere may have a description of 4,096 characters, and not one more', async () => {
+test('[T2] a tool of another source may have a description of at most 4,096 characters', async () => {
   const session = createSession();
   const foreign = (length: number): ToolSet => ({
     far: { description: 'x'.repeat(length), inputSchema: z.object({}), execute: () => 1 },
@@ -100,7 +100,7 @@ test('[T3] an example that does not fit its schema fails the definition, naming 
   );
 });
 
-test("[T3] an example's output is held to the output schema", () => {
+test("[T3] an example's output is checked against the output schema", () => {
   const examples = [{ description: 'bad', input: {}, output: { ok: 'yes' } }];
   const error = errorOf(() => define({ name: 'buy', outputSchema: z.object({ ok: z.boolean() }), examples }));
   expect(error).toMatchObject({ field: 'examples[0].output' });
@@ -133,7 +133,7 @@ test.each([
       },
     },
   ],
-])('[T5] what is advertised is what is enforced: %s', async (_vendor, inputSchema) => {
+])('[T5] the advertised schema is the enforced one: %s', async (_vendor, inputSchema) => {
   const tools = { probe: tool({ description: 'Probes.', inputSchema: inputSchema as z.ZodType, execute: () => 'in' }) };
   const [advertised] = await advertise(tools, { session: createSession() });
   expect(advertised).toMatchObject({
@@ -162,7 +162,7 @@ test('[T5] a level that the schema itself opens stays open', async () => {
   });
 });
 
-test('[T6] a tool without execute is offered only where something else answers it', async () => {
+test('[T6] a tool without execute is offered only if something else answers it', async () => {
   const tools = { ask: tool({ description: 'Asks.', inputSchema: anything }), echo };
   const session = createSession();
   const names = async (pendingAnswered: boolean): Promise<string[]> =>
@@ -203,7 +203,7 @@ test("[T9] a tool's name, if it has one, must equal its key", async () => {
   });
 });
 
-test('[T10] a description that is a function of the session is asked each time', async () => {
+test('[T10] a description that is a function of the session is called each time', async () => {
   const count = slice('count', { initial: 0, on: { counted: (n: number) => n + 1 } });
   const session = createSession({ slices: [count] });
   const tools = {
@@ -280,7 +280,7 @@ test("a tool's output is inferred from what execute returns, in every form", () 
   ).toEqualTypeOf<string>();
 });
 
-// Never called: that these do not compile is the test, and `tsc` runs it.
+// Never called: the test is that these lines do not compile, which `tsc` checks.
 export function misuseDoesNotCompile(): void {
   const inputSchema = z.object({ a: z.string() });
   // @ts-expect-error a description is required
@@ -297,7 +297,7 @@ export function misuseDoesNotCompile(): void {
   tool({ description: 'd', inputSchema, outputSchema: z.object({ n: z.number() }), execute: () => ({ n: 'x' }) });
   // @ts-expect-error a terminal tool needs execute
   tool({ description: 'd', inputSchema, terminal: true });
-  // A copy has execute if the tool has it, and a tool that may be terminal is checked when it is used.
+  // A copy has execute if the tool has it. A tool that may be terminal is checked when it is used.
   tool({ ...tool({ description: 'd', inputSchema, execute: ({ a }) => a }), terminal: true });
   tool({ description: 'd', inputSchema, terminal: Boolean(inputSchema) });
   // @ts-expect-error a tool set is not an array

@@ -23,7 +23,7 @@ test('[T8] merging two sets with one name throws and names it', () => {
   expect(() => mergeToolSets({ draw }, { move, draw })).toThrow('"draw"');
 });
 
-test('[T8] filtering by a name that is not there throws, names it and what it may have been', () => {
+test('[T8] filtering by an unknown name throws, and names it and the nearest one', () => {
   const set = { draw, move_card: move, end_turn: endTurn };
   expect(Object.keys(filterToolSet(set, 'include', ['end_turn', 'draw']))).toEqual(['draw', 'end_turn']);
   expect(Object.keys(filterToolSet(set, 'exclude', ['draw']))).toEqual(['move_card', 'end_turn']);
@@ -61,7 +61,7 @@ test('wrapping twice runs the outer middleware first', async () => {
   expect(seen).toEqual(['run in', 'outer in', 'inner in', 'inner out', 'outer out', 'run out']);
 });
 
-test('configureTools sets by name and for all, on a copy, and refuses what it does not know', async () => {
+test('configureTools sets options by name and for all, on a copy, and refuses unknown ones', async () => {
   const set = { draw, move };
   const configured = configureTools(set, { '*': { timeoutMs: 5, terminal: false }, draw: { terminal: true } });
   expect((await dispatchCall({ tools: configured, call: { toolName: 'draw' } })).terminal).toBe(true);

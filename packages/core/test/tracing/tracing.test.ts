@@ -82,14 +82,14 @@ describe('[O12] spans of the library', () => {
     });
   });
 
-  test('they hold no texts', async () => {
+  test('have no texts', async () => {
     await turn();
     const recorded = JSON.stringify(spans().map(({ attributes }) => attributes));
     for (const text of ['Pay invoices.', 'Pay 4711', '"invoice"', 'Paid 4711', 'Done.'])
       expect(recorded).not.toContain(text);
   });
 
-  test('unless they are asked for: then they have them in the JSON of the conventions', async () => {
+  test('have texts if an option says so, in the JSON of the conventions', async () => {
     await turn({ texts: true });
     const [first, call, second] = spans();
     expect(JSON.parse(String(first?.attributes['gen_ai.system_instructions']))).toEqual([
@@ -122,7 +122,7 @@ describe('[O12] spans of the library', () => {
     expect(named('invoke_agent Clerk')?.status.code).toBe(0);
   });
 
-  test('what JSON cannot hold does not fail a call', async () => {
+  test('a value that JSON cannot hold does not fail a call', async () => {
     const odd = tool({ description: 'Returns odd values.', inputSchema: z.object({}), execute: () => ({ big: 1n }) });
     const model = asking('odd', {});
     await runTurn({ model, prompt: 'Go.', tools: { odd }, middleware: [tracing({ texts: true })] });
@@ -147,14 +147,14 @@ describe('[O12] spans of the library', () => {
       Object.values(attributes).filter((value) => typeof value === 'string' && /^[[{]/.test(value)),
     ) as string[];
 
-  test('secrets are removed from each text, and what is left is JSON', async () => {
+  test('secrets are removed from each text, and the result is still JSON', async () => {
     await withSecret((text) => text.replaceAll(/Bearer\s+\S+|4711/g, '[redacted]'));
     expect(texts().length).toBeGreaterThan(5);
     for (const text of texts()) expect(() => JSON.parse(text)).not.toThrow();
     expect(texts().join()).not.toMatch(/Bearer|4711/);
   });
 
-  test('if secrets cannot be removed, nothing is recorded, and the turn goes on', async () => {
+  test('if secrets cannot be removed, nothing is recorded, and the turn continues', async () => {
     const broken = (): never => {
       throw new Error('No.');
     };
@@ -188,7 +188,7 @@ describe('[O12] spans of the library', () => {
     expect(texts().join()).toContain('[3 bytes]');
   });
 
-  test('an error that is no text is thrown on as it is', async () => {
+  test('an error that is not a text is rethrown unchanged', async () => {
     const error: unknown = Object.create(null);
     await expect(traceTurn({ agent: 'Clerk' }, () => Promise.reject(error))).rejects.toBe(error);
     expect(named('invoke_agent Clerk')?.status.code).toBe(2);
@@ -201,7 +201,7 @@ describe('[O12] spans of the library', () => {
     expect(named('invoke_agent Clerk')?.status.message).toBe('The key [redacted] is wrong.');
   });
 
-  test('a turn that throws is an error, and throws it on', async () => {
+  test('a turn that throws is an error, and the error is rethrown', async () => {
     const error = new TypeError('No.');
     await expect(traceTurn({ agent: 'Clerk' }, () => Promise.reject(error))).rejects.toBe(error);
     expect(named('invoke_agent Clerk')).toMatchObject({ status: { code: 2, message: 'No.' } });

@@ -23,7 +23,7 @@ interface Moved {
 const path = slice<readonly string[]>('path', { initial: [], on: { Moved: (all, { to }: Moved) => [...all, to] } });
 const nothing = z.object({});
 
-/** A world for one test: its tools write down what ran. */
+/** The set-up of one test: its tools record what ran. */
 function world() {
   const ran: string[] = [];
   const session = createSession({ slices: [path] });
@@ -162,7 +162,7 @@ describe('a terminal tool', () => {
 describe('a rewind', () => {
   const back = (guidance: string) => ({ toolName: 'rewind', input: { reason: 'Locked.', guidance } });
 
-  test('takes state and messages back to the start, and tells the model why', async () => {
+  test('restores state and messages of the start, and the model reads why', async () => {
     const { ran, session, tools } = world();
     const script = [
       [go('cellar'), { toolName: 'shout', input: { what: 'Help' } }],
@@ -214,7 +214,7 @@ describe('a rewind', () => {
   });
 });
 
-test('the model is offered what runTurn offers', async () => {
+test('the model gets the same tools as from runTurn', async () => {
   const { session, tools } = world();
   const counted = tool({
     description: (session) => `You have been in ${session.read(path).length} rooms.`,
@@ -282,7 +282,7 @@ test('policies and middleware apply', async () => {
 });
 
 describe('approval', () => {
-  test("is asked for in the AI SDK's way, and the approved call runs once", async () => {
+  test('is requested as in the AI SDK, and the approved call runs once', async () => {
     let paid = 0;
     const pay = tool({
       description: 'Pays.',
@@ -307,7 +307,7 @@ describe('approval', () => {
     expect(again.settlements.map(({ outcome }) => outcome.text)).toEqual(['Paid 500 € (2).']);
   });
 
-  test('[O9] is not asked for if a policy approves the call', async () => {
+  test('[O9] is not requested if a policy approves the call', async () => {
     const paid: number[] = [];
     const pay = tool({
       description: 'Pays.',
@@ -338,7 +338,7 @@ describe('approval', () => {
 });
 
 describe('ends of the run', () => {
-  test('an abort ends the call that runs', async () => {
+  test('an abort ends the running call', async () => {
     const controller = new AbortController();
     const started = Promise.withResolvers<void>();
     const hang = tool({
@@ -410,7 +410,7 @@ test('a stop condition of the host can be added', async () => {
   expect(model.requests).toHaveLength(1);
 });
 
-test('the next turn on the session works as ever', async () => {
+test('the next turn on the session works', async () => {
   const { session, tools } = world();
   await stream([go('a'), 'Done.'], tools, { session });
   await stream([go('b'), { toolName: 'rewind', input: { reason: 'x', guidance: 'y' } }, 'Done.'], tools, { session });
@@ -427,7 +427,7 @@ function textOf(message: Told | undefined): string {
   return parts.map(({ text = '' }) => text).join('');
 }
 
-/** The texts of the results that a model was sent. */
+/** The texts of the results in the requests to a model. */
 function resultsIn(prompt: readonly Told[] = []): readonly unknown[] {
   return prompt
     .filter(({ role }) => role === 'tool')

@@ -8,7 +8,7 @@ import type { Journal } from '../../src/transcript/journal.ts';
 import { Transcript } from '../../src/transcript/transcript.ts';
 import { runTurn } from '../../src/turn/run-turn.ts';
 
-/** A tool that asks two questions, one after the other, and says what it was answered. */
+/** A tool that asks two questions, one after the other, and returns the answers. */
 function booking({ idempotent = false }: { idempotent?: boolean } = {}) {
   const answers: unknown[] = [];
   const book = tool({
@@ -25,7 +25,7 @@ function booking({ idempotent = false }: { idempotent?: boolean } = {}) {
 
 const journal: Journal = { append: async () => {}, settle: async () => {} };
 
-/** One run of the turn, on what was stored of the last. */
+/** Runs the turn once, from the stored transcript of the last run. */
 function go(book: ReturnType<typeof booking>['book'], stored?: string, answer?: Answer): Promise<TurnResult> {
   const model = scriptedModel(
     stored === undefined ? [{ toolName: 'book', input: { guests: 2 } }] : ['Booked.', 'Booked.'],
@@ -51,7 +51,7 @@ test('[R43] a tool that asks runs again with each answer, with the input that it
   expect(asked.pending).toMatchObject([{ callId: 'call-1', kind: 'input', input: { guests: 2, at: 0 } }]);
   const again = await go(book, JSON.stringify(asked.transcript), { result: 'window' });
   expect(again.pending).toMatchObject([{ callId: 'call-1', kind: 'input' }]);
-  // The answer to its first question is not one to its second.
+  // The answer to the first question does not answer the second.
   expect((await go(book, JSON.stringify(again.transcript))).pending).toHaveLength(1);
   const done = await go(book, JSON.stringify(again.transcript), { error: 'no' });
   expect(answers).toEqual([{ result: 'window' }, { error: 'no' }]);
@@ -64,7 +64,7 @@ test('[R43] a call that waits for input takes no approval', async () => {
   await expect(go(book, asked, { approve: true })).rejects.toThrow('must be { result } or { error }');
 });
 
-test('[R48] a call that was cut off while it ran on with an answer is in doubt, and an idempotent one runs on again', async () => {
+test('[R48] a call that was cut off while it ran with an answer is in doubt, and an idempotent one runs again', async () => {
   for (const idempotent of [false, true]) {
     const { book, answers } = booking({ idempotent });
     const { transcript } = await go(book);

@@ -55,7 +55,7 @@ test('[R1] a plan holds every call of the batch once, in call order', () => {
   );
 });
 
-test('[R3] only plain calls without effects, known and not asking for approval, ever stand beside others', () => {
+test('[R3] only plain calls of known tools without effects and without approval share a group with others', () => {
   fc.assert(
     fc.property(anyCalls, anyRules, (batch, given) => {
       for (const group of planBatch(batch, given).filter(({ length }) => length > 1)) {
@@ -68,7 +68,7 @@ test('[R3] only plain calls without effects, known and not asking for approval, 
   );
 });
 
-test('[R3] neighbours without effects stand in one group, and never in two that touch', () => {
+test('[R3] adjacent calls without effects are in one group, never in two adjacent groups', () => {
   expect(shape(planBatch(calls('read', 'read', 'read'), rules()))).toEqual([['read', 'read', 'read']]);
   const joins = (group: BatchPlan[number] | undefined): boolean =>
     group?.every(({ role, toolName }) => role === 'plain' && (toolName === 'read' || toolName === 'listed')) === true;
@@ -81,7 +81,7 @@ test('[R3] neighbours without effects stand in one group, and never in two that 
 });
 
 test.each<Kind>(['write', 'send', 'asked', 'end', 'leave', 'back', 'unknown'])(
-  '[R3] a call of kind %s is a barrier: reads before and after it are apart',
+  '[R3] a call of kind %s is a barrier: reads before and after it are in different groups',
   (kind) => {
     expect(shape(planBatch(calls('read', 'read', kind, 'read', 'read'), rules()))).toEqual([
       ['read', 'read'],
@@ -95,7 +95,7 @@ test('[R3] a listed call is a barrier', () => {
   expect(shape(planBatch(calls('read', 'listed', 'read'), underContract))).toEqual([['read'], ['listed'], ['read']]);
 });
 
-test('[R3] under cancel-rest every call stands alone', () => {
+test('[R3] under cancel-rest every call has its own group', () => {
   fc.assert(
     fc.property(anyCalls, (batch) => {
       expect(planBatch(batch, rules({ cancelRest: true })).every(({ length }) => length === 1)).toBe(true);
@@ -112,12 +112,12 @@ test('[R16] under a contract only listed tools end the run: a terminal one that 
   expect(roles(underContract)).toEqual(['plain', 'listed', 'transition', 'rewind', 'plain', 'plain']);
 });
 
-test('a plan of 20,000 calls is made, and one of none', () => {
+test('a plan can have 20,000 calls, or none', () => {
   expect(planBatch(calls(...Array.from({ length: 20_000 }, () => 'read' as const)), rules())).toHaveLength(1);
   expect(planBatch([], rules())).toEqual([]);
 });
 
-test('transitions that come last leave the order of the others as it was', () => {
+test('moving transitions to the end keeps the order of the others', () => {
   const plan = planBatch(calls('read', 'leave', 'read', 'write', 'leave', 'end'), rules({ transitions: 'last' }));
   expect(shape(plan)).toEqual([['read'], ['read'], ['write'], ['end'], ['leave'], ['leave']]);
   expect(plan.flat().map(({ place }) => place)).toEqual([0, 2, 3, 5, 1, 4]);

@@ -36,7 +36,7 @@ const failing = (execute: () => unknown) => tool({ description: 'Fails.', inputS
 const statuses = (settlements: readonly { outcome: { status: string } }[]): string[] =>
   settlements.map(({ outcome }) => outcome.status);
 
-/** Each call is followed directly by its one result. */
+/** Asserts that each call is followed directly by exactly one result. */
 function expectValid(transcript: Transcript): void {
   const view = transcript.view();
   for (const [index, message] of view.entries()) {
@@ -51,7 +51,7 @@ function expectValid(transcript: Transcript): void {
   }
 }
 
-/** A tool that runs until it is let go, by the key of its call. */
+/** A tool whose calls run until the test opens the gate with their key. */
 function gates() {
   const open = new Map<string, () => void>();
   const log: string[] = [];
@@ -83,7 +83,7 @@ async function until(isTrue: () => boolean): Promise<void> {
   }
 }
 
-test('[R1] N calls give N settlements, in call order, each under its own id, whatever becomes of each', async () => {
+test('[R1] N calls have N settlements, in call order, each with its own id, however each of them ends', async () => {
   const tools = {
     good: tool({ description: 'd', inputSchema: none, effects: 'none', execute: () => 'fine' }),
     note: noting,
@@ -145,7 +145,7 @@ test('[R2] a later call sees what an earlier one committed, and nothing of one t
   expect(session.read(notes)).toEqual(['a', 'b']);
 });
 
-test('[R3] neighbours without effects run at the same time; results are in call order, whichever ends first', async () => {
+test('[R3] adjacent calls without effects run at the same time; results are in call order, whichever ends first', async () => {
   const { gated, letGo, log } = gates();
   const model = scriptedModel([['a', 'b', 'c'].map((key) => ({ toolName: 'read', input: { key } })), 'done']);
   const running = runTurn({ prompt: 'Go.', model, tools: { read: gated('none') } });
@@ -173,7 +173,7 @@ test('[R3] calls with effects run one after another', async () => {
   expect(log).toEqual(['+a', '-a', '+b', '-b', '+c', '-c']);
 });
 
-test('[R3] under cancel-rest nothing runs side by side', async () => {
+test('[R3] under cancel-rest nothing runs in parallel', async () => {
   const { gated, letGo, log } = gates();
   const running = runTurn({
     prompt: 'Go.',
@@ -191,7 +191,7 @@ test.each([
   ['terminal', { terminal: true }, {}],
   ['listed', {}, { terminating: { toolIds: ['barrier', 'read'], consecutiveNudges: 1 } }],
   ['transition', { transition: true }, {}],
-])('[R3] a %s call is a barrier: nothing runs beside it', async (_kind, more, options) => {
+])('[R3] a %s call is a barrier: nothing runs in parallel with it', async (_kind, more, options) => {
   const { gated, letGo, log } = gates();
   const call = (toolName: string, key: string): ScriptedCall => ({ toolName, input: { key } });
   const running = runTurn({
@@ -284,7 +284,7 @@ test.each([
   ['is empty', ''],
   ['is missing', undefined],
 ])(
-  '[R6] where a call id of the provider %s, each call settles once, under an id of our own',
+  '[R6] if a call id of the provider %s, each call settles once, under an id of the library',
   async (_how, toolCallId) => {
     for (const onEvent of [undefined, () => {}]) {
       const session = createSession({ slices: [notes] });
@@ -309,7 +309,7 @@ test.each([
   },
 );
 
-test('[R6] calls that the provider ran itself settle once each too, whatever ids it gives them', async () => {
+test('[R6] calls that the provider ran itself settle once each too, with any ids', async () => {
   const ran = (result: string) => [
     { type: 'tool-call' as const, toolCallId: 'same', toolName: 'web', input: '{}', providerExecuted: true },
     { type: 'tool-result' as const, toolCallId: 'same', toolName: 'web', result },
@@ -326,7 +326,7 @@ test('[R6] calls that the provider ran itself settle once each too, whatever ids
   });
 });
 
-test('[T7] a tool reads the messages that the model had been shown when it called it', async () => {
+test('[T7] a tool can read the messages of the request in which the model called it', async () => {
   const read: unknown[] = [];
   const look = tool({
     description: 'd',
@@ -361,7 +361,7 @@ test('[R7] every yield is a progress event, the last one is the result', async (
   expect(told).toEqual(['one', 'two', 'three']);
 });
 
-test('[R7] a generator that throws after yielding is a failed call, and what it wrote is gone', async () => {
+test('[R7] a generator that throws after yielding is a failed call, and its writes are rolled back', async () => {
   const session = createSession({ slices: [notes] });
   const half = tool({
     description: 'd',
@@ -401,7 +401,7 @@ const bad: [string, ScriptedCall | string, string][] = [
   ],
 ];
 test.each(bad)(
-  'bad input: a call with %s settles as an error, the model hears of it and goes on',
+  'bad input: a call with %s settles as an error, the model reads it and goes on',
   async (_what, call, code) => {
     const model = scriptedModel([[call as ScriptedCall, note('after')], 'done']);
     const { settlements, stop, transcript } = await runTurn({
@@ -415,7 +415,7 @@ test.each(bad)(
     expect(stop).toEqual({ reason: 'end_turn', by: 'text' });
     const heard = model.requests[1]?.prompt.at(-1);
     const shown = model.requests[1]?.prompt.at(-2);
-    // Providers refuse a call whose arguments are no object.
+    // Providers refuse a call whose arguments are not an object.
     const [part] = shown?.role === 'assistant' ? shown.content : [];
     expect(part?.type === 'tool-call' && Object.prototype.toString.call(part.input)).toBe('[object Object]');
     expect(structuredClone(transcript.view())).toHaveLength(transcript.view().length);
@@ -424,7 +424,7 @@ test.each(bad)(
   },
 );
 
-test('bad input: what is nested deeper than anything could store it does not run, whatever its schema takes', async () => {
+test('bad input: a call with input nested too deep to be stored does not run, whatever its schema allows', async () => {
   const deep = (levels: number) => `{"what":${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}}`;
   const wide = JSON.stringify({ what: Array.from({ length: 5_000 }, (_, index) => [{ index }]) });
   const any = tool({ description: 'd', inputSchema: z.object({ what: z.any() }), execute: () => 'ran' });
@@ -441,7 +441,7 @@ test('bad input: what is nested deeper than anything could store it does not run
   expect(structuredClone(transcript.view())).toHaveLength(transcript.view().length);
 });
 
-test('bad input: an argument of 5 MB reaches its tool whole', async () => {
+test('bad input: an argument of 5 MB reaches its tool complete', async () => {
   const what = 'x'.repeat(5_000_000);
   const { settlements } = await runTurn({
     prompt: 'Go.',
@@ -514,7 +514,7 @@ test('bad input: text and calls mixed: the calls run, the text is kept, and the 
   expectValid(transcript);
 });
 
-test('bad input: a middleware that throws fails its call alone', async () => {
+test('bad input: a middleware that throws fails only its call', async () => {
   const spoil: Middleware = {
     name: 'spoil',
     call: (next, { toolName }) => {

@@ -9,7 +9,7 @@ const half = [
   { type: 'text-delta', id: '1', delta: 'Half' },
 ] as const satisfies readonly LanguageModelV4StreamPart[];
 
-/** Each attempt is an error that the provider answers with, or a stream of these parts that ends. After them, the model replies. */
+/** Each attempt is an error of the provider, or a stream with only these parts. After the attempts the model replies. */
 function asking(...attempts: readonly (Error | readonly LanguageModelV4StreamPart[])[]): LanguageModelV4 {
   const good = scriptedModel(() => 'Whole.');
   let asked = 0;
@@ -50,7 +50,7 @@ async function seenBy(model: LanguageModelV4): Promise<{ reply?: ModelReply; err
 const busy = Object.assign(new Error('Busy.'), { isRetryable: true });
 const refused = Object.assign(new Error('Refused.'), { statusCode: 400 });
 
-test('[K11] a reply says how many attempts before it broke off, and attempts that were refused are none of them', async () => {
+test('[K11] a reply says how many attempts before it broke off, not counting attempts that were refused', async () => {
   const { reply } = await seenBy(asking(busy, half));
   expect(reply).toMatchObject({ attempts: 3, brokenOff: 1 });
   expect((await seenBy(asking(busy))).reply).not.toHaveProperty('brokenOff');

@@ -22,7 +22,7 @@ const probing = (execute: (ctx: ToolContext) => unknown, more: object = {}): Too
   probe: tool({ description: 'd', inputSchema: none, execute: (_input, ctx) => execute(ctx), ...more }),
 });
 
-/** Runs one call of `probe` in a turn, and gives what the journal got with its end. */
+/** Runs one call of `probe` in a turn, and returns the changes that the journal got with its end. */
 async function changesOf(tools: ToolSet, options: object = {}): Promise<Changes | undefined> {
   const journal = memoryJournal();
   const session = createSession({
@@ -53,7 +53,7 @@ test('the journal gets with the end of a call how many events and files it commi
   expect(await changesOf(probing(writeAll))).toEqual({ committed: ALL, discarded: [] });
 });
 
-test('the journal gets with the end of a failed call what of it was rolled back', async () => {
+test('the journal gets with the end of a failed call what was rolled back', async () => {
   const failing = probing(async (ctx) => {
     await writeAll(ctx);
     throw new Error('No.');
@@ -61,7 +61,7 @@ test('the journal gets with the end of a failed call what of it was rolled back'
   expect(await changesOf(failing)).toEqual({ committed: [], discarded: ALL });
 });
 
-test('a call that changed nothing says nothing of changes', async () => {
+test('the end of a call that changed nothing has no changes', async () => {
   expect(await changesOf(probing(() => 'fine'))).toBeUndefined();
   const failing = probing(() => {
     throw new Error('No.');
@@ -69,7 +69,7 @@ test('a call that changed nothing says nothing of changes', async () => {
   expect(await changesOf(failing)).toBeUndefined();
 });
 
-test('what earlier attempts did is told as discarded beside what the last one committed', async () => {
+test('changes of earlier attempts are reported as discarded, next to those that the last attempt committed', async () => {
   const tools = probing((ctx) => {
     ctx.session.dispatch(noted(`attempt ${ctx.attempt}`));
     if (ctx.attempt < 3) throw new Error('Again.');
@@ -81,7 +81,7 @@ test('what earlier attempts did is told as discarded beside what the last one co
   });
 });
 
-test('what a call left behind at its timeout had changed is told as discarded', async () => {
+test('changes of a call that was abandoned at its timeout are reported as discarded', async () => {
   const tools = probing(
     async (ctx) => {
       ctx.session.dispatch(noted('half'));
@@ -95,7 +95,7 @@ test('what a call left behind at its timeout had changed is told as discarded', 
   });
 });
 
-test('what a failed call inside a call had changed is told as discarded by the call around it', async () => {
+test('changes of a failed nested call are reported as discarded by its parent call', async () => {
   const inner = probing(async (ctx) => {
     ctx.session.dispatch(noted('inside'));
     await ctx.filesystem.writeText('new.txt', 'inside');

@@ -19,19 +19,19 @@ async function conversation(turns: number): Promise<Transcript> {
   return transcript;
 }
 
-/** How many of the entries before it a turn looks at. */
+/** How many earlier entries a turn reads. */
 async function readsOf(transcript: Transcript): Promise<number> {
   const reads = countReads(transcript.entries);
   await oneTurn(transcript);
   return reads.count;
 }
 
-test('[R40] a turn looks at no more of what came before it after 2,500 turns of two steps than after five', async () => {
+test('[R40] a turn reads no more earlier entries after 2,500 turns of two steps than after five', async () => {
   const [short, long] = [await conversation(5), await conversation(2_500)];
   const stored = [short, long].map((one) => JSON.stringify(one));
   const [first, last] = [await readsOf(short), await readsOf(long)];
   expect(last).toBe(first);
   expect(last).toBeLessThan(5);
-  // Also the first turn after it was stored and read back.
+  // Also in the first turn after the transcript was stored and read back.
   for (const text of stored) expect(await readsOf(Transcript.fromJSON(text))).toBe(first);
 });

@@ -75,7 +75,7 @@ const done = tool({
   execute: ({ text }) => `done ${text}`,
 });
 
-/** A tool that does something outside, and the outside. */
+/** A tool with an external effect, and a record of these effects. */
 function sender(idempotent: boolean) {
   const sent: string[] = [];
   const keys: string[] = [];
@@ -85,7 +85,7 @@ function sender(idempotent: boolean) {
     inputSchema: text,
     execute({ text }, { idempotencyKey }) {
       keys.push(idempotencyKey);
-      // As an idempotent service does: the same key is the same effect.
+      // Like an idempotent service: the same key has the same effect.
       if (!idempotent || !sent.includes(`${idempotencyKey} ${text}`)) sent.push(`${idempotencyKey} ${text}`);
       return `sent ${text}`;
     },
@@ -118,7 +118,7 @@ const steps: readonly ScriptedReply[] = [
   ],
 ];
 
-test('[R49] tools without outside effects come to the same end wherever the process is killed', async () => {
+test('[R49] a turn of tools without external effects has the same result wherever the process is killed', async () => {
   const report = await killAtEveryBoundary(() => scenario(steps));
   // turn + 3 replies + 10 calls + stop
   expect(report.boundaries).toBe(15);
@@ -133,7 +133,7 @@ test('[R49] the same holds for a turn that is streamed', async () => {
   expect(new Set(report.tries.map(({ outcome }) => outcome))).toEqual(new Set(['same']));
 });
 
-test('[R48] [R49] an idempotent tool with outside effects runs again with the same key', async () => {
+test('[R48] [R49] an idempotent tool with external effects runs again with the same key', async () => {
   const worlds: ReturnType<typeof sender>[] = [];
   const report = await killAtEveryBoundary(() => {
     const world = sender(true);
@@ -144,12 +144,12 @@ test('[R48] [R49] an idempotent tool with outside effects runs again with the sa
     });
   });
   expect(new Set(report.tries.map(({ outcome }) => outcome))).toEqual(new Set(['same']));
-  // It did run twice in some try, and always under one key.
+  // In some tries it ran twice, always with the same key.
   expect(worlds.some(({ keys }) => keys.length === 2)).toBe(true);
   expect(new Set(worlds.flatMap(({ keys }) => keys))).toEqual(new Set(['call-1']));
 });
 
-test('[R48] [R49] any other tool with outside effects is never run a second time', async () => {
+test('[R48] [R49] any other tool with external effects is never run a second time', async () => {
   const worlds: ReturnType<typeof sender>[] = [];
   const report = await killAtEveryBoundary(() => {
     const world = sender(false);
@@ -166,7 +166,7 @@ test('[R48] [R49] any other tool with outside effects is never run a second time
     );
   });
   expect(worlds.every(({ keys }) => keys.length <= 1)).toBe(true);
-  // turn, reply, started, settled send, settled note, reply, stop: in doubt from the start kept until the end kept.
+  // turn, reply, started, settled send, settled note, reply, stop: in doubt between the stored start and the stored end.
   expect(
     report.tries
       .filter(({ outcome }) => outcome === 'unknown_outcome')
@@ -195,7 +195,7 @@ test('[R44] [R49] an approved call runs at most once wherever the process is kil
   ).toEqual(['after 5', 'before 6']);
 });
 
-test('[R44] [R49] a call approved when its turn had gone on runs at most once too', async () => {
+test('[R44] [R49] a call approved after its turn had continued runs at most once too', async () => {
   const worlds: ReturnType<typeof sender>[] = [];
   const report = await killAtEveryBoundary(() => {
     const world = sender(false);
@@ -216,7 +216,7 @@ test('[R44] [R49] a call approved when its turn had gone on runs at most once to
   ).toEqual(['after 7', 'before 8']);
 });
 
-test('[R44] [R46] [R48] leave given before a crash holds after it, and is what won', async () => {
+test('[R44] [R46] [R48] an approval given before a crash is valid after it, and wins over a later denial', async () => {
   const { send, keys } = sender(true);
   const guarded = { ...send, approval: true };
   const journal = crashingJournal(6);
@@ -235,7 +235,7 @@ test('[R44] [R46] [R48] leave given before a crash holds after it, and is what w
   expect(keys).toEqual(['call-1', 'call-1']);
 });
 
-test('[R43] [R48] a tool with outside effects that said "pending" has ended well: only its run is ever in doubt', async () => {
+test('[R43] [R48] a tool with external effects that returned "pending" has ended: only its run can be in doubt', async () => {
   const ask = tool({ description: 'Writes to somebody.', inputSchema: text, execute: () => pending() });
   const report = await killAtEveryBoundary(() =>
     scenario([[{ toolName: 'ask', input: { text: 'q' } }], 'end'], {
@@ -252,7 +252,7 @@ test('[R43] [R48] a tool with outside effects that said "pending" has ended well
   ).toEqual(['after 3', 'before 4']);
 });
 
-test('[R48] an answer in the place of a tool leaves nothing in doubt', async () => {
+test('[R48] an answer that replaces a tool leaves nothing in doubt', async () => {
   const ask = tool({ description: 'Asks somebody.', inputSchema: text });
   const report = await killAtEveryBoundary(() =>
     scenario([[{ toolName: 'ask', input: { text: 'q' } }], 'end'], {
@@ -263,7 +263,7 @@ test('[R48] an answer in the place of a tool leaves nothing in doubt', async () 
   expect(new Set(report.tries.map(({ outcome }) => outcome))).toEqual(new Set(['same']));
 });
 
-test('[R43] [R49] what a call wrote before it went pending is kept with its wait', async () => {
+test('[R43] [R49] the writes of a call before it became pending are stored with its pending entry', async () => {
   const ask = tool({
     description: 'Asks somebody.',
     effects: 'session',
@@ -282,7 +282,7 @@ test('[R43] [R49] what a call wrote before it went pending is kept with its wait
   expect(new Set(report.tries.map(({ outcome }) => outcome))).toEqual(new Set(['same']));
 });
 
-test('[R43] [R49] the model is told of a late answer wherever the process is killed', async () => {
+test('[R43] [R49] the model reads a late answer wherever the process is killed', async () => {
   const ask = tool({ description: 'Asks somebody.', effects: 'none', inputSchema: text, execute: () => pending() });
   const report = await killAtEveryBoundary(() => {
     const heard: string[] = [];
@@ -307,7 +307,7 @@ test('[R43] [R49] the model is told of a late answer wherever the process is kil
   expect(report.boundaries).toBe(9);
 });
 
-test('[R49] a tool whose effect is not what it declares is found out, saying where', async () => {
+test('[R49] killAtEveryBoundary detects a tool with undeclared effects, and says where', async () => {
   const failing = killAtEveryBoundary(() => {
     const sent: string[] = [];
     const lying = tool({
@@ -324,7 +324,7 @@ test('[R49] a tool whose effect is not what it declares is found out, saying whe
   await expect(failing).rejects.toThrow('Killed before write 3 (settled lying), this happened twice: call-1.');
 });
 
-test('[R49] state that lives outside the session is found out, saying what came out otherwise', async () => {
+test('[R49] killAtEveryBoundary detects state outside the session, and says which result differs', async () => {
   const failing = killAtEveryBoundary(() => {
     let count = 0;
     const counting = tool({
@@ -340,7 +340,7 @@ test('[R49] state that lives outside the session is found out, saying what came 
   await expect(failing).rejects.toThrow(/^Killed before write 3 .*state of the session is different/);
 });
 
-test('[R49] a journal that dies refuses everything after, and keeps the fatal write only when told to', async () => {
+test('[R49] a crashing journal refuses all later writes, and keeps the fatal write only if an option says so', async () => {
   for (const [when, kept] of [
     ['before', 0],
     ['after', 1],
@@ -353,7 +353,7 @@ test('[R49] a journal that dies refuses everything after, and keeps the fatal wr
   }
 });
 
-test('[R49] a journal with `start` gets the start of a call with the arguments of its tool, which runs once that is written', async () => {
+test('[R49] a journal with `start` gets the start of a call with the arguments, and the tool runs once the start is written', async () => {
   const order: unknown[] = [];
   const kept = memoryJournal();
   const charge = tool({
@@ -385,7 +385,7 @@ test('[R49] a journal that refuses the end of a call leaves nothing of the call 
   expect(session.read(invoked)).toEqual([]);
 });
 
-test('[R49] a journal that throws at once is refused by just the same', async () => {
+test('[R49] a journal that throws synchronously refuses in the same way', async () => {
   const session = createSession({ slices: [notes] });
   const memory = memoryJournal();
   const journal = {
@@ -399,7 +399,7 @@ test('[R49] a journal that throws at once is refused by just the same', async ()
   expect(session.read(notes)).toEqual([]);
 });
 
-test('[R30] [R49] what a rewind undid is undone in a restored session too', async () => {
+test('[R30] [R49] changes undone by a rewind are undone in a restored session too', async () => {
   const journal = memoryJournal();
   const session = createSession({ slices: [notes] });
   const model = scriptedModel([
@@ -414,7 +414,7 @@ test('[R30] [R49] what a rewind undid is undone in a restored session too', asyn
   expect(restored.session.read(notes)).toEqual(['kept']);
 });
 
-test('[R48] a call found started whose tool is gone has an unknown outcome', async () => {
+test('[R48] a started call without an end whose tool no longer exists has an unknown outcome', async () => {
   const { send, keys } = sender(false);
   const journal = crashingJournal(4);
   const first = runTurn({
@@ -432,7 +432,7 @@ test('[R48] a call found started whose tool is gone has an unknown outcome', asy
   expect(keys).toHaveLength(1);
 });
 
-test('[R48] [R57] calls without an end are settled when a new turn takes the place of theirs, and none of them runs', async () => {
+test('[R48] [R57] calls without an end are settled when a new turn replaces theirs, and none of them runs', async () => {
   const { send, keys } = sender(false);
   const journal = crashingJournal(4);
   const calls = ['a', 'b'].map((text) => ({ toolName: 'send', input: { text } }));
@@ -451,7 +451,7 @@ test('[R48] [R57] calls without an end are settled when a new turn takes the pla
   expect(journal.kept.restore().transcript.entries).toEqual(result.transcript.entries);
 });
 
-test('[R48] a call found started stays in doubt when the turn that goes on is aborted', async () => {
+test('[R48] a started call without an end stays in doubt if the resumed turn is aborted', async () => {
   const { send } = sender(false);
   const journal = crashingJournal(4);
   const model = scriptedModel([[{ toolName: 'send', input: { text: 'a' } }]]);
@@ -461,7 +461,7 @@ test('[R48] a call found started stays in doubt when the turn that goes on is ab
   expect(result.settlements.map(({ outcome }) => outcome)).toMatchObject([{ code: 'unknown_outcome' }]);
 });
 
-test('[R49] no generated turn runs an effect twice, breaks its history or ends otherwise for being killed', async () => {
+test('[R49] no generated turn that is killed runs an effect twice, has an invalid history or ends with another result', async () => {
   const names = ['note', 'look', 'refuse', 'done', 'once', 'again', 'guarded', 'ask', 'rewind', 'nonsense'] as const;
   const call = fc.record({ toolName: fc.constantFrom(...names), text: fc.constantFrom('a', 'b') });
   const script = fc.array(fc.array(call, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 3 });
@@ -494,7 +494,7 @@ test('[R49] no generated turn runs an effect twice, breaks its history or ends o
           ask,
           rewind: rewindTool,
         };
-        // Late answers make turns of their own: there is always something left to say.
+        // Late answers start new turns, so the script needs enough replies.
         return scenario([...replies, ...Array.from({ length: 20 }, () => 'end')], {
           turn: () => ({
             prompt: 'go',

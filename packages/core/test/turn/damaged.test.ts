@@ -90,7 +90,7 @@ const said = [
   },
 ] as NonNullable<TurnOptions['messages']>;
 
-/** Transcripts of every kind of entry, whole, waiting, and as a crash left them. */
+/** Transcripts with every kind of entry: complete, waiting, and as after a crash. */
 async function richTranscripts(): Promise<Record<string, readonly Entry[]>> {
   const plain = await turn(
     [
@@ -131,7 +131,7 @@ async function richTranscripts(): Promise<Record<string, readonly Entry[]>> {
   return Object.fromEntries(Object.entries(transcripts).map(([name, one]) => [name, one.toJSON().entries]));
 }
 
-/** Goes on with the transcript as a host would: as it is, with answers to what waits, and with something new to say. */
+/** Continues the transcript as a host would: unchanged, with answers to waiting calls, and with a new prompt. */
 async function useOf(transcript: Transcript): Promise<readonly string[]> {
   const problems: string[] = [];
   const go = async (options: Partial<TurnOptions>): Promise<readonly PendingCall[]> => {
@@ -153,7 +153,7 @@ async function useOf(transcript: Transcript): Promise<readonly string[]> {
 
 const RUNS = 1_500;
 
-test(`[R57] ${RUNS} damaged transcripts either go on with valid requests or are refused with a path`, async () => {
+test(`[R57] ${RUNS} damaged transcripts either continue with valid requests or are refused with a path`, async () => {
   const rich = Object.entries(await richTranscripts());
   const ended = { refused: 0, restored: 0 };
   for (let seed = 1; seed <= RUNS; seed++) {
@@ -173,16 +173,16 @@ test(`[R57] ${RUNS} damaged transcripts either go on with valid requests or are 
     expect(await used, what).toEqual([]);
     ended.restored++;
   }
-  // Neither a reader that refuses everything nor one that takes everything.
+  // Fails for a reader that refuses everything, and for one that accepts everything.
   expect(ended.refused).toBeGreaterThan(RUNS / 4);
   expect(ended.restored).toBeGreaterThan(RUNS / 8);
 });
 
-test('[R57] what the turns themselves store is read back, whole and at every prefix', async () => {
+test('[R57] transcripts that turns store are read back, complete and at every prefix', async () => {
   for (const entries of Object.values(await richTranscripts())) {
     const first = entries.findIndex((entry) => entry.kind === 'message' && entry.message.role === 'assistant');
     for (let length = 0; length <= entries.length; length++) {
-      // What a host says in one piece is stored in one piece.
+      // Messages that a host passes together are stored together, so there is no such prefix.
       if (length === first + 1 && first !== -1) continue;
       expect(Transcript.fromJSON({ version: 1, entries: entries.slice(0, length) }).entries).toHaveLength(length);
     }
@@ -202,7 +202,7 @@ test('[R57] messages that could not be read back are refused when they are given
     await expect(turn(['Ok.'], { messages: messages as never })).rejects.toThrow(/messages\[\d\]/);
 });
 
-describe('[R57] a stored transcript is refused with the path of its flaw:', () => {
+describe('[R57] a stored transcript is refused with the path of the error:', () => {
   const settled = (callId: string, extra: object = {}) => ({
     kind: 'settled',
     settlement: {

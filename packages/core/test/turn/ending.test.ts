@@ -64,7 +64,7 @@ test('[R8][R16] the first terminal or listed call that succeeded gives the respo
   });
 });
 
-test('[R11] a transition that succeeded outranks whatever else is in its batch, wherever it stands', () => {
+test('[R11] a transition that succeeded takes precedence over all other calls of its batch, at any position', () => {
   fc.assert(
     fc.property(anyBatch, (given) => {
       const first = given.find(({ role, settlement }) => role === 'transition' && settlement.outcome.status === 'ok');
@@ -81,13 +81,13 @@ test('[R33] of a rewind and a terminal the earlier one that succeeded counts', (
   expect(decideEnding(batch(['terminal', 'ok'], ['rewind', 'skipped'])).kind).toBe('response');
 });
 
-test('[R43] a batch with a pending call and no ending is pending; one with neither means nothing', () => {
+test('[R43] a batch with a pending call and no ending call is pending; one with neither does not end the turn', () => {
   expect(decideEnding(batch(['plain', 'pending'], ['plain', 'ok']))).toEqual({ kind: 'pending' });
   expect(decideEnding(batch(['plain', 'ok'], ['plain', 'error']))).toEqual({ kind: 'none' });
   expect(decideEnding([])).toEqual({ kind: 'none' });
 });
 
-test('[K3] a final call ends the turn if all calls of its batch succeeded, and hides no failure and no waiting call', () => {
+test('[K3] a final call ends the turn only if all calls of its batch succeeded, and hides no failed or waiting call', () => {
   const first = ended('final', 'ok', 0).settlement;
   expect(decideEnding(batch(['final', 'ok']))).toEqual({ kind: 'response', by: 'terminal', settlement: first });
   expect(decideEnding(batch(['final', 'ok'], ['plain', 'ok']))).toMatchObject({ kind: 'response', settlement: first });
@@ -101,7 +101,7 @@ test('[K3] a final call ends the turn if all calls of its batch succeeded, and h
   });
 });
 
-test('[R5] by default a failure keeps no later call from running', () => {
+test('[R5] by default later calls run after a failure', () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.constantFrom(...roles), fc.constantFrom<Status[]>('error', 'pending', 'cancelled'))),
@@ -128,7 +128,7 @@ test.each<Status>(['error', 'pending'])(
   },
 );
 
-test('[R12] what was skipped after a terminal is no failure: the calls after it are skipped too', () => {
+test('[R12] a call skipped after a terminal one is not a failure: the calls after it are skipped too', () => {
   const before = batch(['terminal', 'ok'], ['plain', 'skipped']);
   expect(refusalOf(planned('plain'), before, rulesOf({ onError: 'cancel-rest' }))).toMatchObject({ status: 'skipped' });
 });
@@ -147,7 +147,7 @@ test('[R10][R12] after a terminal that succeeded: another is an error, a plain c
   expect(refusalOf(planned('plain'), before, rulesOf({ afterTerminal: 'run' }))).toBeUndefined();
 });
 
-test('[R16] after a listed call that succeeded nothing of its batch runs, whatever it is and whatever afterTerminal says', () => {
+test('[R16] after a listed call that succeeded no call of its batch runs, of any kind and with any afterTerminal', () => {
   for (const role of roles) {
     expect(refusalOf(planned(role), batch(['listed', 'ok']), rulesOf({ afterTerminal: 'run' }))).toMatchObject({
       status: 'skipped',
@@ -175,7 +175,7 @@ test('[R32] after a rewind that succeeded every later call is cancelled, naming 
   );
 });
 
-test('[R1] a call before which nothing failed or ended always runs', () => {
+test('[R1] a call always runs if no call before it failed or ended the turn', () => {
   fc.assert(
     fc.property(fc.array(fc.constant<[CallRole, Status]>(['plain', 'ok'])), anyRules, (before, rules) => {
       for (const role of roles) expect(refusalOf(planned(role), batch(...before), rules)).toBeUndefined();

@@ -35,7 +35,7 @@ const by = (provider: string, replies: readonly ScriptedReply[]): ScriptedModel 
   provider,
 });
 
-/** A history with what changes earlier messages: slots, repeated ids, a late answer, a rewind, a trimmed batch. */
+/** A history in which earlier messages change: slots, repeated ids, a late answer, a rewind, a trimmed batch. */
 async function history(): Promise<readonly Entry[]> {
   const transcript = new Transcript();
   const newId = sequentialIds();
@@ -55,7 +55,7 @@ async function history(): Promise<readonly Entry[]> {
   return transcript.entries;
 }
 
-/** All that can be asked of a transcript. */
+/** The results of all methods of a transcript. */
 function asked(transcript: Transcript): unknown {
   const { entries, progress } = transcript;
   const views = ['one', 'two'].map((provider) => transcript.viewFor(provider));
@@ -66,12 +66,12 @@ function callsIn(entries: readonly Entry[]): readonly string[] {
   return entries.flatMap((entry) => (entry.kind === 'reply' ? entry.calls.map(({ callId }) => callId) : []));
 }
 
-test('[R40] a fork at any point goes on as a transcript of all entries does, and what it goes on from stays as it is', async () => {
+test('[R40] a fork at any point behaves like a transcript of all entries, and its base is unchanged', async () => {
   const entries = await history();
   for (let at = 0; at <= entries.length; at++) {
     const [before, rest] = [entries.slice(0, at), entries.slice(at)];
     const base = new Transcript(before);
-    // A base that was asked for its messages has derived more, which the fork takes over.
+    // A base whose messages were read has derived data, which the fork reuses.
     const isAsked = at % 3;
     if (isAsked > 0) base.viewFor(isAsked === 1 ? 'one' : 'two');
     const untouched = asked(new Transcript(before));
@@ -87,7 +87,7 @@ test('[R40] a fork at any point goes on as a transcript of all entries does, and
   }
 });
 
-test('[R40] a fork of a base that grows by forks of its own derives nothing again', async () => {
+test('[R40] a fork of a base that grew by forks derives nothing again', async () => {
   const entries = await history();
   const base = new Transcript();
   for (const entry of entries) {
@@ -104,7 +104,7 @@ test('[R40] a fork of a base that grows by forks of its own derives nothing agai
   ).toBe(true);
 });
 
-test('[R40] a base that goes on, and a fork of a fork, change nothing of what a fork shows', async () => {
+test('[R40] a base that continues, and a fork of a fork, do not change what a fork shows', async () => {
   const entries = await history();
   for (let at = 0; at <= entries.length; at++) {
     const [before, rest] = [entries.slice(0, at), entries.slice(at)];
@@ -143,7 +143,7 @@ test('[R40] of the calls of earlier turns that have ended, a fork copies no note
   expect([...transcript.fork().progress.started]).toEqual(calls.slice(2));
 });
 
-test('[R40] whoever changes a message that he was shown changes it for no other fork', async () => {
+test('[R40] messages of a view cannot be changed, so no other fork is affected', async () => {
   const base = new Transcript(await history());
   base.viewFor('one');
   const [one, other] = [base.fork(), base.fork()];

@@ -23,7 +23,7 @@ const never = (): Promise<never> => new Promise(() => {});
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 const noted = (what: string) => ({ toolName: 'note', input: { what } });
 
-/** Runs a turn up to its deadline, 50 ms on, and `beyond`; gives what came of it. */
+/** Runs a turn until `beyond` ms after its deadline of 50 ms, and returns its state and result. */
 async function upTo(beyond: number, options: Partial<TurnOptions>, clock = fakeClock()) {
   const session = createSession({ slices: [notes], logger: quiet, clock });
   const model = scriptedModel([[noted('a')], 'Done.']);
@@ -47,7 +47,7 @@ test.each([
   ['turn', 0],
   ['reply', 1],
 ])(
-  '[R58] a journal that never takes a "%s" ends the turn in doubt, a moment after the deadline',
+  '[R58] a journal that never confirms a "%s" ends the turn in doubt, a short time after the deadline',
   async (kind, asked) => {
     const taken: string[] = [];
     const journal = {
@@ -61,7 +61,7 @@ test.each([
     expect(error).toBeInstanceOf(JournalStalled);
     expect(error).toMatchObject({ code: 'journal_stalled', stop: { reason: 'error' } });
     expect(error?.message).toContain('may have been written or not');
-    // What is not known to be written is not in the transcript.
+    // An entry that may not be written is not in the transcript.
     expect(error?.transcript.entries.map((entry) => entry.kind)).toEqual(taken);
     expect(model.requests).toHaveLength(asked);
     expect(atDeadline).toBe('running');
@@ -69,7 +69,7 @@ test.each([
   },
 );
 
-test('[R58] a journal that never takes a start leaves its tool unrun', async () => {
+test('[R58] if a journal never confirms a start, the tool does not run', async () => {
   let ran = false;
   const act = tool({ description: 'Acts.', inputSchema: none, execute: () => void (ran = true) });
   const journal = {
@@ -82,7 +82,7 @@ test('[R58] a journal that never takes a start leaves its tool unrun', async () 
   expect(ran).toBe(false);
 });
 
-test('[R58] where the end of a call hangs, nothing is taken back and nobody goes on with the session', async () => {
+test('[R58] if the write of the end of a call hangs, nothing is rolled back and the session cannot be used further', async () => {
   const clock = fakeClock();
   const filesystem = memoryFilesystem({ clock });
   const session = createSession({ slices: [notes], filesystem, logger: quiet, clock });
@@ -98,12 +98,12 @@ test('[R58] where the end of a call hangs, nothing is taken back and nobody goes
   expect(error).toBeInstanceOf(JournalStalled);
   expect(error?.message).toContain('the end of "write" (call ');
   expect(error?.transcript.entries.some(({ kind }) => kind === 'settled')).toBe(false);
-  // If the journal has the end after all, the file must be there, as after a crash.
+  // If the journal stored the end after all, the file must exist, as after a crash.
   expect(await filesystem.readText('a.txt')).toBe('written');
   await expect(dispatchCall({ tools: { write }, call: { toolName: 'write' }, session })).rejects.toThrow('poisoned');
 });
 
-test('[R58] a write that is under way at the deadline, or tells of what it ended, has a moment to come to its end', async () => {
+test('[R58] a write that is active at the deadline, or that stores what the deadline ended, gets a short time to finish', async () => {
   const clock = fakeClock();
   const deaf = tool({ description: 'Deaf.', inputSchema: none, execute: never });
   const kinds: string[] = [];
@@ -132,7 +132,7 @@ test('[R58] a write that is under way at the deadline, or tells of what it ended
   expect(kinds).toEqual(['turn', 'message', 'reply', 'started', 'settled', 'stop']);
 });
 
-test('[R58] an abort by the host ends the wait for a journal too, after a moment', async () => {
+test('[R58] an abort by the host ends the wait for a journal too, after a short time', async () => {
   const clock = fakeClock();
   const abort = new AbortController();
   const running = runTurn({
@@ -150,7 +150,7 @@ test('[R58] an abort by the host ends the wait for a journal too, after a moment
   await expect(running).rejects.toBeInstanceOf(JournalStalled);
 });
 
-test('[R58] without a deadline a journal is waited for, however long it takes', async () => {
+test('[R58] without a deadline a turn waits for its journal without a limit', async () => {
   const clock = fakeClock();
   const running = runTurn({
     model: scriptedModel(['Done.']),
@@ -176,7 +176,7 @@ test('[R58] a checkpoint of the host that hangs ends at the deadline, and the mo
 
 const rewinding = { toolName: 'rewind', input: { reason: 'r', guidance: 'g' } };
 
-test('[R58] a restore of the host that hangs ends after the deadline, and nobody is told that it took place', async () => {
+test('[R58] a restore of the host that hangs is given up after the deadline, and is not reported as done', async () => {
   const { error, session, atDeadline } = await upTo(5_000, {
     model: scriptedModel([[noted('a')], [rewinding], 'never']),
     tools: { note, rewind: rewindTool },
@@ -189,12 +189,12 @@ test('[R58] a restore of the host that hangs ends after the deadline, and nobody
   await expect(dispatchCall({ tools: { note }, call: noted('b'), session })).rejects.toThrow('poisoned');
 });
 
-/** A file system whose undo never comes to an end. */
+/** A file system whose undo never ends. */
 function hangingFilesystem(clock: ReturnType<typeof fakeClock>) {
   return { ...memoryFilesystem({ clock }), capture: async () => never };
 }
 
-test('[R58] files or resources that hang when they are put back end the call after the deadline, saying so', async () => {
+test('[R58] files or resources that hang when they are restored end the call after the deadline, with an error that says so', async () => {
   const stuck = resource('stuck', { create: () => ({}), snapshot: () => 0, restore: never });
   for (const touch of ['files', 'resource']) {
     const clock = fakeClock();
@@ -232,7 +232,7 @@ test('[R58] files or resources that hang when they are put back end the call aft
   }
 });
 
-test('[R58] files that do not come to rest when a call is committed end it after the deadline', async () => {
+test('[R58] file operations that hang when a call is committed end the call after the deadline', async () => {
   const clock = fakeClock();
   const filesystem = { ...memoryFilesystem({ clock }), writeText: never };
   const session = createSession({ filesystem, logger: quiet, clock });

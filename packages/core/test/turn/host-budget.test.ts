@@ -33,7 +33,7 @@ test('[K12] a host that refuses a request stops the turn with budget, after the 
   expect(model.requests).toHaveLength(1);
 });
 
-test('[K12] a refused last word ends the turn as its limit did', async () => {
+test('[K12] if the last request is refused, the turn ends with the reason of its limit', async () => {
   const model = scriptedModel([call, 'never']);
   const { stop } = await runTurn({
     model,

@@ -5,7 +5,7 @@ import { fakeClock, settled } from '../../src/testing/fake-clock.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
 import { sequentialIds } from '../../src/testing/sequential-ids.ts';
 
-// Each of these once broke the promise.
+// Each of these was once a bug.
 
 const inputSchema = z.object({});
 const count = slice('count', { initial: 0, on: { counted: (n: number) => n + 1 } });
@@ -22,7 +22,7 @@ test.each([
   ['its own timeout', { timeoutMs: 20 }, {}],
   ['a deadline', {}, { deadline: 1_020 }],
 ])(
-  '[T37, R42] a call that runs out of time around a nested turn, by %s, is never made a success of',
+  '[T37, R42] a call that times out around a nested turn, by %s, never becomes a success',
   async (_what, definition, options) => {
     const clock = fakeClock();
     const session = createSession({ slices: [count] });
@@ -41,7 +41,7 @@ test.each([
   },
 );
 
-test('[R6] ids that begin again at 1 when a turn is resumed make no call pass for another', async () => {
+test('[R6] generated ids that start again at 1 in a resumed turn do not confuse two calls', async () => {
   const paid: string[] = [];
   const pay = tool({
     description: 'Pays.',
@@ -81,7 +81,7 @@ test('[R50] asynchronous listeners that reject are reported and change nothing',
   expect(reports.length).toBeGreaterThan(1);
 });
 
-test('[R47] a journal that gives back something else than a promise is as good as one that gives nothing', async () => {
+test('[R47] a journal may return something else than a promise', async () => {
   const log: unknown[] = [];
   const journal = {
     append: (entries: readonly unknown[]) => log.push(...entries),
@@ -93,7 +93,7 @@ test('[R47] a journal that gives back something else than a promise is as good a
   expect(log).toEqual(result.transcript.entries);
 });
 
-test('[R43] an answer that comes after its call has expired does not settle it', async () => {
+test('[R43] an answer after the expiry of its call does not settle it', async () => {
   const clock = fakeClock();
   const ask = tool({ description: 'Asks.', inputSchema, execute: () => pending({ expiresInMs: 50 }) });
   const options = { tools: { ask }, clock, newId: sequentialIds() };
@@ -104,7 +104,7 @@ test('[R43] an answer that comes after its call has expired does not settle it',
   expect(second.settlements).toMatchObject([{ outcome: { status: 'error', code: 'expired' } }]);
 });
 
-test('[R43] a call that its turn went on without expires too, and the model is told', async () => {
+test('[R43] a call expires too if its turn continued without it, and the model reads that', async () => {
   const clock = fakeClock();
   const ask = tool({ description: 'Asks.', inputSchema, execute: () => pending({ expiresInMs: 50 }) });
   const options = { tools: { ask }, clock, onPending: 'continue' as const };
@@ -117,7 +117,7 @@ test('[R43] a call that its turn went on without expires too, and the model is t
   expect(JSON.stringify(model.requests[0]?.prompt)).toContain('not answered in time');
 });
 
-test('[T40] a provider that counts nonsense does not undo a token budget, and tools that are a promise are refused', async () => {
+test('[T40] invalid token counts of a provider do not disable a token budget, and tools that are a promise are refused', async () => {
   const usage = { inputTokens: { total: Number.NaN }, outputTokens: { total: -5 } } as never;
   const model = scriptedModel([{ text: 'Hello.', usage }]);
   expect((await runTurn({ model, prompt: 'hi', budget: { tokens: 10 } })).usage.totalTokens).toBe(0);
@@ -127,7 +127,7 @@ test('[T40] a provider that counts nonsense does not undo a token budget, and to
   );
 });
 
-test('[R43] answers that come with a new prompt become the results of their calls all the same', async () => {
+test('[R43] answers that come with a new prompt become the results of their calls too', async () => {
   const ask = tool({ description: 'Asks.', inputSchema, execute: () => pending() });
   const options = { tools: { ask }, newId: sequentialIds() };
   const first = await runTurn({ ...options, model: scriptedModel([[{ toolName: 'ask' }]]), prompt: 'go' });

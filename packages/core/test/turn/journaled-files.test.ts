@@ -5,7 +5,7 @@ import { scriptedModel } from '../../src/testing/index.ts';
 
 type Work = (files: Filesystem) => unknown;
 
-/** What the journal is given with the end of each call. */
+/** The arguments that the journal gets with the end of each call. */
 async function stagedOf(works: readonly Work[], filesystem: Filesystem): Promise<readonly Staged['files'][]> {
   const staged: Staged['files'][] = [];
   const tools = Object.fromEntries(
@@ -55,7 +55,7 @@ describe('files that a journal stores', () => {
     ]);
   });
 
-  it('[A8] writes that the tool did not await are in it, and later ones are refused', async () => {
+  it('[A8] writes that the tool did not await are stored with its end, and later ones are refused', async () => {
     let late: Promise<unknown> = Promise.resolve();
     const staged = await stagedOf(
       [
@@ -72,7 +72,7 @@ describe('files that a journal stores', () => {
     await expect(late).rejects.toThrow();
   });
 
-  it('[A8] a failed call leaves no file, and tells the journal of none', async () => {
+  it('[A8] a failed call leaves no file, and the journal gets none', async () => {
     const filesystem = journaled({ 'kept.txt': 'kept' });
     const staged = await stagedOf(
       [
@@ -117,7 +117,7 @@ describe('files that a journal stores', () => {
     expect(opened).toEqual(['other']);
   });
 
-  it('[A8] a journal that refuses the end of a call leaves its files as they were', async () => {
+  it('[A8] a journal that refuses the end of a call leaves the files unchanged', async () => {
     const filesystem = journaled();
     const turn = runTurn({
       model: scriptedModel([[{ toolName: 'write', input: {} }], 'Done.']),

@@ -36,7 +36,7 @@ function counter(give: (n: number, attempt: number) => unknown = (n) => n) {
   return { count, ran };
 }
 
-/** Tells when it is entered and left, of calls and of requests. */
+/** Records when it is entered and left, for calls and for requests. */
 function tracing(name: string, trace: string[]): Middleware {
   return {
     name,
@@ -57,7 +57,7 @@ function tracing(name: string, trace: string[]): Middleware {
 
 const callOnce = (...inputs: number[]) => inputs.map((n) => ({ toolName: 'count', input: { n } }));
 
-test('[R47] the first middleware is the outermost, of calls and of requests, a tool’s own innermost', async () => {
+test('[R47] the first middleware is the outermost, for calls and for requests, and a tool’s own is the innermost', async () => {
   const trace: string[] = [];
   const { count } = counter();
   await runTurn({
@@ -77,7 +77,7 @@ test('[R47] the first middleware is the outermost, of calls and of requests, a t
   ]);
 });
 
-test('[R47] a middleware may change a request and a reply, and the reply it gives is what is stored', async () => {
+test('[R47] a middleware may change a request and a reply, and the reply it returns is stored', async () => {
   const model = scriptedModel(['said']);
   const shout: Middleware = {
     name: 'shout',
@@ -91,7 +91,7 @@ test('[R47] a middleware may change a request and a reply, and the reply it give
   expect(result.response).toBe('SAID');
 });
 
-test('[R27] what a middleware throws around the model ends the turn with the transcript', async () => {
+test('[R27] an error thrown by a middleware around the model ends the turn, with the transcript', async () => {
   const refuse: Middleware = {
     name: 'refuse',
     model: async () => {
@@ -102,7 +102,7 @@ test('[R27] what a middleware throws around the model ends the turn with the tra
   await expect(turn).rejects.toMatchObject({ message: 'not today', stop: { reason: 'error' } });
 });
 
-test('[T23] what a middleware throws around a call fails the call, and the turn goes on', async () => {
+test('[T23] an error thrown by a middleware around a call fails the call, and the turn continues', async () => {
   const { count, ran } = counter();
   const refuse: Middleware = {
     name: 'refuse',
@@ -119,7 +119,7 @@ test('[T23] what a middleware throws around a call fails the call, and the turn 
   expect(ran).toEqual([]);
 });
 
-test('cache: the same input gives the same result for a while, without running the tool', async () => {
+test('cache: the same input has the same result for some time, without running the tool', async () => {
   const clock = fakeClock();
   const { count, ran } = counter();
   const middleware = [cache({ ttlMs: 100, clock })];
@@ -135,7 +135,7 @@ test('cache: the same input gives the same result for a while, without running t
   expect(ran).toEqual([1, 2, 1, 2]);
 });
 
-test('cache: what failed, is pending or has no key of its own is not kept', async () => {
+test('cache: a result that failed, is pending or has no key is not cached', async () => {
   const clock = fakeClock();
   const { count, ran } = counter((n, attempt) => (attempt === 1 ? fail('once') : n));
   const never = cache({ ttlMs: 100, clock, key: () => undefined });
@@ -147,7 +147,7 @@ test('cache: what failed, is pending or has no key of its own is not kept', asyn
   }
 });
 
-test('cache: inputs that JSON cannot tell apart do not share a result', async () => {
+test('cache: inputs that JSON cannot distinguish do not share a result', async () => {
   const size = tool({
     description: 'Counts the members.',
     effects: 'none',
@@ -168,11 +168,11 @@ test('cache: at most maxEntries are kept, the oldest go first', async () => {
   expect(ran).toEqual([1, 2, 3, 1]);
 });
 
-test('cache: a time that is none is refused, naming the field', () => {
+test('cache: an invalid time is refused, naming the field', () => {
   for (const ttlMs of [0, -1, Number.NaN]) expect(() => cache({ ttlMs })).toThrow('ttlMs');
 });
 
-test('log: tells of every call and request, and how it went', async () => {
+test('log: logs every call and request, and how it ended', async () => {
   const lines: string[] = [];
   const logger = Object.fromEntries(
     ['debug', 'info', 'warn', 'error'].map((level) => [level, (message: string) => lines.push(`${level} ${message}`)]),
@@ -200,7 +200,7 @@ test('log: tells of every call and request, and how it went', async () => {
   expect(lines.at(-1)).toBe('warn The model failed in step 1: Error: down');
 });
 
-test('repair: arguments that do not fit are mended once, and what it gives is checked again', async () => {
+test('repair: arguments that do not fit are repaired once, and the result is checked again', async () => {
   const { count, ran } = counter();
   const asked: unknown[] = [];
   const mend = repair(({ toolName, input, problems, jsonSchema }) => {
@@ -223,7 +223,7 @@ test('repair: arguments that do not fit are mended once, and what it gives is ch
 });
 
 test.each(['length', 'content-filter', 'error'] as const)(
-  '[X22] repair is not asked about the calls of a reply that ended with %s: what is missing is not known',
+  '[X22] repair is not called for the calls of a reply that ended with %s, because the missing part is unknown',
   async (unified) => {
     const asked: unknown[] = [];
     const pay = tool({ description: 'Pays.', inputSchema: z.object({ amount: z.number() }), execute: () => 'paid' });
@@ -236,7 +236,7 @@ test.each(['length', 'content-filter', 'error'] as const)(
   },
 );
 
-test('repair: one that throws leaves the arguments as invalid as they were', async () => {
+test('repair: if the function throws, the arguments stay invalid', async () => {
   const { count } = counter();
   const mend = repair(() => {
     throw new Error('no idea');
@@ -247,7 +247,7 @@ test('repair: one that throws leaves the arguments as invalid as they were', asy
   expect(result.settlements[0]?.outcome).toMatchObject({ code: 'invalid_input' });
 });
 
-test('retry: a failed call runs again from a clean state, after a wait, as often as allowed', async () => {
+test('retry: a failed call runs again from a clean state, after a wait, up to the limit', async () => {
   const clock = fakeClock();
   const marks = slice<number>('marks', { initial: 0, on: { marked: (sum) => sum + 1 } });
   const seen: [attempt: number, marks: number][] = [];
@@ -282,7 +282,7 @@ test('retry: a failed call runs again from a clean state, after a wait, as often
   expect(session.read(marks)).toBe(1);
 });
 
-test('retry: what does not get better is not tried again', async () => {
+test('retry: a permanent failure is not retried', async () => {
   const rule: Policy = {
     name: 'no writing',
     guardFilesystem: (files, _call, { deny }) => ({ ...files, writeText: async () => deny('read only today') }),
@@ -321,7 +321,7 @@ test('retry: what does not get better is not tried again', async () => {
   }
 });
 
-test('retry: a model whose error may pass is asked again, one whose error may not is not', async () => {
+test('retry: a model is asked again after a temporary error, and not after a permanent one', async () => {
   const clock = fakeClock();
   const busy = Object.assign(new Error('busy'), { isRetryable: true });
   const options = { middleware: [retry({ attempts: 2, backoff: 5, clock })], modelRetries: 0, clock, prompt: 'go' };
@@ -336,7 +336,7 @@ test('retry: a model whose error may pass is asked again, one whose error may no
   expect(refusing.requests).toHaveLength(1);
 });
 
-test('retry: an abort during the wait is the end, of calls and of requests', async () => {
+test('retry: an abort during the wait stops the retries, for calls and for requests', async () => {
   const clock = fakeClock();
   const busy = Object.assign(new Error('busy'), { isRetryable: true });
   const { count, ran } = counter(() => fail('no'));
@@ -358,7 +358,7 @@ test('retry: an abort during the wait is the end, of calls and of requests', asy
   expect(clock.sleepers).toBe(0);
 });
 
-test('retry: a number of attempts that is none is refused, naming the field', () => {
+test('retry: an invalid number of attempts is refused, naming the field', () => {
   for (const attempts of [0, 1.5, Number.NaN]) expect(() => retry({ attempts })).toThrow('attempts');
 });
 
@@ -370,7 +370,7 @@ test('a middleware list that cannot work is refused before any model call', asyn
   expect(model.requests).toHaveLength(0);
 });
 
-test('[R47] a middleware shapes what everybody is told of how a call ended: session, journal, listeners and model alike', async () => {
+test('[R47] a middleware changes the outcome of a call for all readers: session, journal, listeners and model', async () => {
   const { count, ran } = counter((n) => 'x'.repeat(n));
   const cut: Middleware = {
     name: 'cut',
@@ -399,7 +399,7 @@ test('[R47] a middleware shapes what everybody is told of how a call ended: sess
   expect(JSON.stringify(model.requests[1]?.prompt)).toContain('"value":"xxx"');
 });
 
-test('[R47] a middleware cannot make a failure of a success, and one that throws changes nothing', async () => {
+test('[R47] a middleware cannot turn a success into a failure, and one that throws changes nothing', async () => {
   const { count } = counter();
   const errors: string[] = [];
   const logger: Logger = { debug() {}, info() {}, warn() {}, error: (message) => void errors.push(message) };

@@ -56,7 +56,7 @@ const ends = { toolName: 'done', input: { what: 'found' } };
 
 type Effects = 'none' | 'session';
 
-/** A tool whose call runs a turn, and what it does with the result. */
+/** A tool whose call runs a turn and returns `after` of the result. */
 function delegate(
   options: (ctx: ToolContext) => NestedTurnOptions,
   after: (result: TurnResult, ctx: ToolContext) => unknown = ({ response }) => response,
@@ -71,7 +71,7 @@ function delegate(
 }
 
 const delegates = { toolName: 'delegate' };
-/** Asks nested and outer turn the same model: the outer asks first, then the nested, then the outer again. */
+/** One script for the nested and the outer turn: the outer asks first, then the nested one, then the outer again. */
 const outerThenInner = (inner: readonly ScriptedReply[]) => scriptedModel([delegates, ...inner, 'Outer done.']);
 
 test('[R42] a nested turn has the outer model, and a terminal tool ends it and not the parent', async () => {
@@ -121,7 +121,7 @@ test('[R42] a nested turn joins the draft: rolled back with the call', async () 
   expect(await session.filesystem.glob('**')).toEqual([]);
 });
 
-test('[R42] a nested turn that rejects is a failed call, and the parent goes on', async () => {
+test('[R42] a nested turn that rejects is a failed call, and the parent continues', async () => {
   const session = newSession();
   const tools: ToolSet = { delegate: delegate(() => ({ prompt: 'inner', tools: { note } })) };
   const model = outerThenInner([{ toolName: 'note', input: { what: 'a' } }, new Error('no such model')]);
@@ -174,7 +174,7 @@ test('[R42] a rewind in a nested turn goes back to its own start and no further'
   expect(await session.filesystem.glob('**')).toEqual(['again.txt', 'outer.txt']);
 });
 
-test('[R42] a rewind of the parent takes back what a nested turn did', async () => {
+test('[R42] a rewind of the parent undoes what a nested turn did', async () => {
   const session = newSession();
   const tools: ToolSet = { delegate: delegate(() => ({ prompt: 'inner', tools: { note } })), rewind: rewindTool };
   const model = scriptedModel([
@@ -266,7 +266,7 @@ test('[R42] the budget is inherited: what a nested turn uses is used of the pare
   expect(budget.used('tokens')).toBe(4 * 15);
 });
 
-test('[R42] a nested turn stops where the parent’s budget ends, also with a budget of its own', async () => {
+test('[R42] a nested turn stops at the end of the parent’s budget, even if it has a separate budget', async () => {
   for (const own of [undefined, { toolCalls: 100 }, { tokens: 10_000 }]) {
     const stops: unknown[] = [];
     const asked = scriptedModel(() => ({ toolName: 'note', input: { what: 'a' } }));
@@ -291,7 +291,7 @@ test('[R42] a nested turn stops where the parent’s budget ends, also with a bu
   }
 });
 
-test('[R42] a nested turn keeps within its own budget, and the parent goes on', async () => {
+test('[R42] a nested turn stops at its own budget, and the parent continues', async () => {
   const stops: unknown[] = [];
   const asked = scriptedModel(() => ({ toolName: 'note', input: { what: 'a' } }));
   const tools: ToolSet = {
@@ -383,7 +383,7 @@ test('[R42] endsParent: a nested turn that ends with a text, and one whose call 
   expect(failed.stop).toMatchObject({ by: 'terminal', tool: 'delegate' });
 });
 
-test('[R42] endsParent: siblings running beside it are aborted, nested turns and all, and do nothing more', async () => {
+test('[R42] endsParent: siblings that run in parallel are aborted, including their nested turns, and do nothing more', async () => {
   const release = Promise.withResolvers<void>();
   const acted: string[] = [];
   const signals: AbortSignal[] = [];
@@ -448,7 +448,7 @@ test('[R42] endsParent: siblings running beside it are aborted, nested turns and
   expect(session.read(notes)).toEqual([]);
 });
 
-test('[R42] endsParent survives storage: a finished parent gives the same response again', async () => {
+test('[R42] endsParent survives storage: a finished parent returns the same response again', async () => {
   const tools: ToolSet = {
     delegate: delegate(
       () => ({ prompt: 'inner', tools: { done }, endsParent: true }),
@@ -471,7 +471,7 @@ test('[R42] endsParent survives storage: a finished parent gives the same respon
   expect(next.response).toBe('A text.');
 });
 
-test('[R42] two turns inside one call, one after another and side by side, do not wait for each other forever', async () => {
+test('[R42] two turns inside one call, one after another or in parallel, do not wait for each other forever', async () => {
   const session = newSession();
   const twice = tool({
     description: 'Delegates twice.',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { slice, tool } from '../../src/index.ts';
 
-/** What the tools of these tests wrote, in order: the state by which they are judged. */
+/** What the tools of these tests wrote, in order. The tests assert on this state. */
 export const notes = slice<readonly string[]>('notes', {
   initial: [],
   on: { noted: (all, { what }: { type: string; what: string }) => [...all, what] },

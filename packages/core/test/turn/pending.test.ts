@@ -14,7 +14,7 @@ const suspended: Stop = { reason: 'suspended' };
 const ask = tool({ description: 'Asks somebody.', inputSchema: text, execute: () => pending() });
 const echo = tool({ description: 'Echoes.', effects: 'none', inputSchema: text, execute: ({ text }) => text });
 
-/** A tool that notes how it ran. */
+/** A tool that records its runs. */
 function recorder(extra: { approval?: boolean } = {}) {
   const ran: unknown[] = [];
   const act = tool({
@@ -33,7 +33,7 @@ function statuses({ settlements }: TurnResult): string[] {
   return settlements.map(({ callId, outcome }) => `${callId} ${outcome.status}`).sort();
 }
 
-/** What the model is shown of each call's result, by call id. */
+/** The result of each call in the view of the model, by call id. */
 function shown(transcript: Transcript): Record<string, unknown> {
   const parts = transcript.view().flatMap((message) => (message.role === 'tool' ? message.content : []));
   return Object.fromEntries(
@@ -69,7 +69,7 @@ test('[R43] the answer becomes the result of the call, and the model never sees 
   expect(shown(transcript)).toEqual({ 'call-1': 'forty-two' });
 });
 
-test('[R43] pending is no settlement: nothing is told of the call until it is answered', async () => {
+test('[R43] pending is not a settlement: no end of the call is emitted until it is answered', async () => {
   const told: string[] = [];
   const session = createSession();
   session.subscribe('ToolInvoked', ({ callId, outcome }) => told.push(`${callId} ${outcome.status}`));
@@ -80,7 +80,7 @@ test('[R43] pending is no settlement: nothing is told of the call until it is an
   expect(told).toEqual(['call-1 error']);
 });
 
-test('[R43] a tool without execute waits for whoever answers in its place', async () => {
+test('[R43] a tool without execute waits for an answer', async () => {
   const client = tool({ description: 'Runs in the browser.', inputSchema: text });
   const model = scriptedModel([[{ toolName: 'client', input: { text: 'q' } }], 'end']);
   const first = await runTurn({ model, prompt: 'go', tools: { client }, newId: sequentialIds() });
@@ -90,7 +90,7 @@ test('[R43] a tool without execute waits for whoever answers in its place', asyn
   expect(shown(transcript)).toEqual({ 'call-1': '{"ok":1}' });
 });
 
-test('[R43] an answer is held to the output schema', async () => {
+test('[R43] an answer is checked against the output schema', async () => {
   const strict = tool({ description: 'Asks.', inputSchema: text, outputSchema: z.number(), execute: () => pending() });
   const model = scriptedModel([[{ toolName: 'strict', input: { text: 'q' } }], 'end']);
   const { transcript } = await runTurn({ model, prompt: 'go', tools: { strict }, newId: sequentialIds() });
@@ -103,7 +103,7 @@ test('[R43] an answer is held to the output schema', async () => {
   expect(result.settlements[0]?.outcome).toMatchObject({ status: 'error', code: 'execution' });
 });
 
-test("[R43] with onPending 'continue' the model is told at once, with the id, and goes on", async () => {
+test("[R43] with onPending 'continue' the model reads at once that the call waits, with its id, and goes on", async () => {
   const model = scriptedModel([[{ toolName: 'ask', input: { text: 'q' } }], 'meanwhile']);
   const result = await runTurn({
     model,
@@ -127,11 +127,11 @@ test('[R43] a late answer comes as a message with id, tool, input and result, on
   const added = transcript.view().slice(before.length);
   expect(added.map(({ role }) => role)).toEqual(['user', 'assistant']);
   for (const part of ['call-1', 'ask', 'q?', 'the answer']) expect(JSON.stringify(added[0])).toContain(part);
-  // What the model was told before stays as it was.
+  // Earlier messages to the model stay unchanged.
   expect(transcript.view().slice(0, before.length)).toEqual(before);
 });
 
-test('[R43] a late answer that comes with a prompt is told before the model is asked', async () => {
+test('[R43] a late answer that comes with a prompt is in the first request to the model', async () => {
   const model = scriptedModel([[{ toolName: 'ask', input: { text: 'q' } }], 'meanwhile', 'I see']);
   const options = { model, tools: { ask }, onPending: 'continue', newId: sequentialIds() } as const;
   const { transcript } = await runTurn({ ...options, prompt: 'go' });
@@ -158,7 +158,7 @@ test('[R43] a call that was left pending when the turn ended otherwise can be an
   expect(JSON.stringify(model.requests[1]?.prompt)).toContain('late');
 });
 
-test('[R43] a pending call whose time has passed is an error the model sees, in its place', async () => {
+test('[R43] an expired pending call is an error that the model sees, at the position of its result', async () => {
   const clock = fakeClock();
   const brief = tool({ description: 'Asks.', inputSchema: text, execute: () => pending({ expiresInMs: 50 }) });
   const model = scriptedModel([[{ toolName: 'brief', input: { text: 'q' } }], 'pity']);
@@ -178,7 +178,7 @@ test('[R43] a pending call whose time has passed is an error the model sees, in 
   await expect(late).rejects.toThrow(/answers\.call-1.*too late.*error/);
 });
 
-test('[R43] what a pending call wrote is committed with it, and its answer adds nothing to it', async () => {
+test('[R43] the writes of a pending call are committed with it, and its answer does not repeat them', async () => {
   const marks = slice<number>('marks', { initial: 0, on: { marked: (count) => count + 1 } });
   const mark = tool({
     description: 'Marks and waits.',
@@ -197,7 +197,7 @@ test('[R43] what a pending call wrote is committed with it, and its answer adds 
   expect(session.read(marks)).toBe(1);
 });
 
-test('[R44] a tool with approval does not run until somebody allows it, and then once, as asked for', async () => {
+test('[R44] a tool with approval does not run until it is approved, and then once, with the requested input', async () => {
   const { act, ran } = recorder({ approval: true });
   const model = scriptedModel([[{ toolName: 'act', input: { n: 1 } }], 'end']);
   const options = { model, tools: { act }, newId: sequentialIds() };
@@ -213,7 +213,7 @@ test('[R44] a tool with approval does not run until somebody allows it, and then
   expect(shown(transcript)).toEqual({ 'call-1': 'acted 1' });
 });
 
-test('[R44] edited arguments run instead of the written ones, checked again', async () => {
+test("[R44] edited arguments run instead of the model's, and are checked again", async () => {
   const { act, ran } = recorder({ approval: true });
   const model = scriptedModel([
     [
@@ -236,7 +236,7 @@ test('[R44] edited arguments run instead of the written ones, checked again', as
   ]);
 });
 
-test('[R44] what was approved is what runs, also where reading the arguments again gives something else', async () => {
+test('[R44] the approved arguments run, even if parsing the original ones again gives another result', async () => {
   let time = 0;
   const { act, ran } = recorder({ approval: true });
   const mend = repair(() => ({ n: ++time }));
@@ -260,7 +260,7 @@ test('[R44] what was approved is what runs, also where reading the arguments aga
   expect(first.pending.map(({ input }) => input)).toEqual([{ n: 1 }, { day: new Date('2020-01-01') }]);
   const transcript = Transcript.fromJSON(JSON.stringify(first.transcript));
   await runTurn({ ...options, transcript, answers: { 'call-1': { approve: true }, 'call-2': { approve: true } } });
-  // The same date, as the tool is used to get it, though the store had a text.
+  // The tool gets a Date, as usual, although the store had a text.
   expect(ran).toEqual([{ n: 1 }, { day: new Date('2020-01-01') }]);
 });
 
@@ -275,7 +275,7 @@ test('[R44] a denied call settles error/denied with the reason, and does not run
   expect(shown(transcript)['call-1']).toContain('not on my watch');
 });
 
-test('[R44] leave to run is not a result, and a result is no leave to run', async () => {
+test('[R44] an approval is not a result, and a result is not an approval', async () => {
   const { act, ran } = recorder({ approval: true });
   const model = scriptedModel([
     [
@@ -300,7 +300,7 @@ test('[R44] leave to run is not a result, and a result is no leave to run', asyn
   expect(transcript.entries).toHaveLength(before);
 });
 
-test('[R44] a call that waits for leave and then for its result takes one answer of each kind', async () => {
+test('[R44] a call that waits for approval and then for its result takes one answer of each kind', async () => {
   let runs = 0;
   const both = tool({
     description: 'Asks twice.',
@@ -365,7 +365,7 @@ test('[R46] the same answer twice is one execution', async () => {
   const { transcript } = await runTurn({ ...options, prompt: 'go' });
   const answers = { 'call-1': { approve: true, input: { n: 3 } } } as const;
   const first = await runTurn({ ...options, transcript, answers });
-  // As a store gives it back: the fields in another order.
+  // As read from a store: the fields are in another order.
   const again = { 'call-1': { input: { n: 3 }, approve: true } } as const;
   const second = await runTurn({ ...options, transcript, answers: again });
   expect(ran).toEqual([{ n: 3 }]);
@@ -373,7 +373,7 @@ test('[R46] the same answer twice is one execution', async () => {
   expect(model.requests).toHaveLength(2);
 });
 
-test('[R46] a different second answer is refused with what won', async () => {
+test('[R46] a different second answer is refused, with the answer that won', async () => {
   const { act, ran } = recorder({ approval: true });
   const model = scriptedModel([[{ toolName: 'act', input: { n: 1 } }], 'end']);
   const options = { model, tools: { act }, newId: sequentialIds() };
@@ -388,7 +388,7 @@ test('[R46] of two answers at the same time one wins: the same is one execution,
   for (const shared of [true, false]) {
     const { act, ran } = recorder({ approval: true });
     const model = scriptedModel([[{ toolName: 'act', input: { n: 1 } }], 'end']);
-    // Also without a session in common: the transcript alone keeps them apart.
+    // Also without a shared session: the transcript alone keeps them apart.
     const session = shared ? { session: createSession() } : {};
     const options = { model, tools: { act }, newId: sequentialIds(), ...session };
     const { transcript } = await runTurn({ ...options, prompt: 'go' });
@@ -404,7 +404,7 @@ test('[R46] of two answers at the same time one wins: the same is one execution,
   }
 });
 
-test('[R46] a turn aborted while it waits for another writes nothing into their transcript', async () => {
+test('[R46] a turn aborted while it waits for another one writes nothing to their transcript', async () => {
   const { act, ran } = recorder({ approval: true });
   const model = scriptedModel([[{ toolName: 'act', input: { n: 1 } }], 'end']);
   const options = { model, tools: { act }, newId: sequentialIds(), session: createSession() };
@@ -419,7 +419,7 @@ test('[R46] a turn aborted while it waits for another writes nothing into their 
   expect(JSON.stringify(transcript)).not.toContain('never said');
 });
 
-test('[R46] a late answer given twice is told once', async () => {
+test('[R46] a late answer given twice reaches the model once', async () => {
   const model = scriptedModel([[{ toolName: 'ask', input: { text: 'q' } }], 'meanwhile', 'I see']);
   const options = { model, tools: { ask }, onPending: 'continue', newId: sequentialIds() } as const;
   const { transcript } = await runTurn({ ...options, prompt: 'go' });
@@ -430,7 +430,7 @@ test('[R46] a late answer given twice is told once', async () => {
   expect(model.requests).toHaveLength(3);
 });
 
-test('[R46] an answer to what is no waiting call, or of no known shape, is refused and nothing runs', async () => {
+test('[R46] an answer without a waiting call, or of an unknown shape, is refused and nothing runs', async () => {
   const { act, ran } = recorder({ approval: true });
   const model = scriptedModel([[{ toolName: 'act', input: { n: 1 } }]]);
   const options = { model, tools: { act }, newId: sequentialIds() };

@@ -40,7 +40,7 @@ function idsIn(messages: readonly LanguageModelV4Message[] | undefined): string[
   );
 }
 
-test('[R56] a provider gets its own ids back; everybody else sees ours', async () => {
+test("[R56] a provider gets its own ids back; all others see the library's ids", async () => {
   const model = scriptedModel([calling('p1', 'p2'), 'Done.']);
   const { settlements, transcript } = await runTurn({ model, tools, prompt: 'Go.', newId: sequentialIds() });
   expect(idsIn(model.requests[1]?.prompt)).toEqual(['p1', 'p2', 'p1', 'p2']);
@@ -48,20 +48,20 @@ test('[R56] a provider gets its own ids back; everybody else sees ours', async (
   expect(idsIn(transcript.view())).toEqual(['call-1', 'call-2', 'call-1', 'call-2']);
 });
 
-test('[R56] a provider gets its own ids back where the reply was streamed', async () => {
+test('[R56] a provider gets its own ids back if the reply was streamed', async () => {
   const model = scriptedModel([calling('p1', 'p2'), 'Done.']);
   await runTurn({ model, tools, prompt: 'Go.', onEvent: () => {} });
   expect(idsIn(model.requests[1]?.prompt)).toEqual(['p1', 'p2', 'p1', 'p2']);
 });
 
-test('[R56] where an id is missing, empty or repeated in a reply, ours goes back, and the others stay theirs', async () => {
+test("[R56] for an id that is missing, empty or repeated in a reply the library's id is sent; the others stay the provider's", async () => {
   const model = scriptedModel([calling('p1', 'same', undefined, 'same', ''), 'Done.']);
   await runTurn({ model, tools, prompt: 'Go.', newId: sequentialIds() });
   const shown = ['p1', 'call-2', 'call-3', 'call-4', 'call-5'];
   expect(idsIn(model.requests[1]?.prompt)).toEqual([...shown, ...shown]);
 });
 
-test('[R56] an id that a later reply repeats is taken back in the next request, and nothing else changes', async () => {
+test("[R56] an id that a later reply repeats is replaced by the library's in the next request, and nothing else changes", async () => {
   const model = scriptedModel([calling('same', 'p1'), calling('p2'), calling('same'), calling('same'), 'Done.']);
   await runTurn({ model, tools, prompt: 'Go.', newId: sequentialIds() });
   const [, second, third, fourth, fifth] = model.requests.map(({ prompt }) => idsIn(prompt));
@@ -71,7 +71,7 @@ test('[R56] an id that a later reply repeats is taken back in the next request, 
   expect(fifth).toEqual(['call-1', 'p1', 'call-1', 'p1', 'p2', 'p2', 'call-4', 'call-4', 'call-5', 'call-5']);
 });
 
-test('[R56] another provider gets ours for calls that are not its own, and each its own when it is asked again', async () => {
+test("[R56] another provider gets the library's ids for calls of others, and each gets its own ids when it is asked again", async () => {
   const newId = sequentialIds();
   const { transcript } = await runTurn({ model: by('one', [calling('a1'), 'Done.']), tools, prompt: 'Go.', newId });
   const other = by('two', [calling('b1'), 'Done.']);
@@ -85,7 +85,7 @@ test('[R56] another provider gets ours for calls that are not its own, and each 
   expect(idsIn(again.requests[0]?.prompt)).toEqual(['a1', 'a1', 'call-2', 'call-2']);
 });
 
-test('[R56] an id that stands for something else in the request is not used: one of ours, of the host, of a call it ran', async () => {
+test("[R56] an id that already means something else in the request is not used: one of the library, the host or a provider's own call", async () => {
   const ours = scriptedModel([calling('call-2', 'p1'), 'Done.']);
   await runTurn({ model: ours, tools, prompt: 'Go.', newId: sequentialIds() });
   expect(idsIn(ours.requests[1]?.prompt)).toEqual(['call-1', 'p1', 'call-1', 'p1']);
@@ -116,7 +116,7 @@ test('[R56] an id that stands for something else in the request is not used: one
   expect(idsIn(ran.requests[1]?.prompt)).toEqual(['x', 'x', 'call-2', 'call-2']);
 });
 
-test('[R56] what waits and the answer that comes later name the call by the same id, which is ours', async () => {
+test("[R56] the waiting call and its later answer have the same id, which is the library's", async () => {
   const asking: ScriptedReply = { content: [{ type: 'tool-call', toolCallId: 'p1', toolName: 'ask', input: '{}' }] };
   const model = scriptedModel([asking, 'Waiting.', 'Thanks.', calling('p1'), 'Hm.']);
   const options = { model, tools, onPending: 'continue', newId: sequentialIds() } as const;
@@ -127,14 +127,14 @@ test('[R56] what waits and the answer that comes later name the call by the same
   expect(texts(2)).toContain('became pending as call call-1.');
   expect(texts(2)).toContain('The answer to call call-1 (ask');
   expect(idsIn(model.requests[2]?.prompt)).toEqual(['p1', 'p1']);
-  // Repeated, the provider's id is nobody's any more; the texts stay as they were.
+  // A repeated id of the provider is not used for any call; the texts stay unchanged.
   await runTurn({ ...options, transcript, prompt: 'And?' });
   expect(texts(4)).toContain('became pending as call call-1.');
   expect(texts(4)).toContain('The answer to call call-1 (ask');
   expect(idsIn(model.requests[4]?.prompt)).toEqual(['call-1', 'call-1', 'call-2', 'call-2']);
 });
 
-test('[R56] a call that was cancelled names the one that failed by the id it is shown under', async () => {
+test('[R56] a cancelled call names the failed one by the id that the model sees', async () => {
   const fails = tool({ description: 'Fails.', inputSchema: none, execute: () => Promise.reject(new Error('no')) });
   const content = ['p1', 'p2'].map((toolCallId) => ({
     type: 'tool-call' as const,
@@ -147,7 +147,7 @@ test('[R56] a call that was cancelled names the one that failed by the id it is 
   expect(JSON.stringify(model.requests[1]?.prompt)).toContain('(call p1)');
 });
 
-test('[R56] a transcript keeps whose ids they are when it is stored; one of before goes back under ours', async () => {
+test("[R56] a stored transcript keeps the provider of its ids; an older one without it uses the library's ids", async () => {
   const { transcript } = await runTurn({ model: scriptedModel([calling('p1'), 'Done.']), tools, prompt: 'Go.' });
   const stored = transcript.toJSON();
   const idsAfter = async (entries: (typeof stored)['entries']): Promise<string[]> => {
@@ -171,7 +171,7 @@ const aCall: fc.Arbitrary<ScriptedCall> = fc.record({
   input: fc.constant({ reason: 'r', guidance: 'g' }),
 });
 
-test('[R38] [R56] whatever ids providers give, each request pairs its calls, has each id once, and is what a fresh reader would send', async () => {
+test('[R38] [R56] with any ids of providers each request pairs its calls, has each id once, and equals that of a transcript read back', async () => {
   const aTurn = fc.record({
     provider: fc.constantFrom('one', 'two'),
     steps: fc.array(fc.array(aCall, { minLength: 1, maxLength: 4 }), { maxLength: 4 }),
@@ -184,7 +184,7 @@ test('[R38] [R56] whatever ids providers give, each request pairs its calls, has
       const loose = { look, ask, done, rewind: rewindTool };
       for (const { provider, steps, trim } of turns) {
         const replies: ScriptedReply[] = steps.map((calls) => (request) => {
-          // The instructions list the terminal tool, and are no part of the transcript.
+          // The instructions list the terminal tool, and are not part of the transcript.
           check(request.prompt.slice(1), transcript, provider);
           return {
             content: calls.map((call) => ({
@@ -218,7 +218,7 @@ function check(sent: readonly LanguageModelV4Message[], { entries }: Transcript,
   expect(new Set(asked).size).toBe(asked.length);
 }
 
-test('[R56] a late end that the host tells the model itself adds no message, and what waited reads as before', async () => {
+test('[R56] a late end that the host itself reports to the model adds no message, and the pending result is unchanged', async () => {
   const asking: ScriptedReply = { content: [{ type: 'tool-call', toolCallId: 'p1', toolName: 'ask', input: '{}' }] };
   const model = scriptedModel([asking, 'Waiting.']);
   const { transcript } = await runTurn({ model, tools, onPending: 'continue', newId: sequentialIds(), prompt: 'Go.' });

@@ -75,7 +75,7 @@ test('[R47] maxSteps counts the steps before a resumption too', async () => {
   expect(model.requests).toHaveLength(1);
 });
 
-test('[R47] a budget given as numbers counts what was used before a resumption; one of the host keeps its own count', async () => {
+test('[R47] a budget given as numbers includes what was used before a resumption; a budget object of the host keeps its own count', async () => {
   const { count, ran } = counter();
   const call = [{ toolName: 'count', input: { n: 1 } }];
   const bad = [{ toolName: 'count', input: { n: 'x' } }];
@@ -85,7 +85,7 @@ test('[R47] a budget given as numbers counts what was used before a resumption; 
     ran.length = 0;
     return stored((failure as { transcript: Transcript }).transcript);
   };
-  // Two replies of 15 tokens, and one call that ran, are behind it.
+  // Two replies of 15 tokens and one call were used before.
   const tokens = {
     model: scriptedModel([call, call]),
     tools: { count },
@@ -108,7 +108,7 @@ test('[R47] a budget given as numbers counts what was used before a resumption; 
   expect(budget.used('tokens')).toBe(45);
 });
 
-test('[R47] a finished turn gives the same result again, without a model call, and writes nothing', async () => {
+test('[R47] a finished turn returns the same result again, without a model call, and writes nothing', async () => {
   const done = tool({
     description: 'Ends.',
     terminal: true,
@@ -134,7 +134,7 @@ test('[R47] a finished turn gives the same result again, without a model call, a
   }
 });
 
-test('[R47] a prompt on a finished transcript is a new turn with counts of its own', async () => {
+test('[R47] a prompt on a finished transcript starts a new turn with new counts', async () => {
   const model = scriptedModel(['one', 'two']);
   const first = await runTurn({ model, prompt: 'first' });
   const second = await runTurn({ model, transcript: stored(first.transcript), prompt: 'second' });
@@ -142,7 +142,7 @@ test('[R47] a prompt on a finished transcript is a new turn with counts of its o
   expect(model.requests[1]?.prompt.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
 });
 
-test('[R47] an aborted turn goes on where it stopped', async () => {
+test('[R47] an aborted turn continues where it stopped', async () => {
   const abort = new AbortController();
   const { count, ran } = counter();
   const stop = tool({
@@ -167,7 +167,7 @@ test('[R47] an aborted turn goes on where it stopped', async () => {
   expect(ran).toEqual([1]);
 });
 
-test('[R47] a batch found unsettled gets the tools of the step that asked for it', async () => {
+test('[R47] an unsettled batch gets the tools of its step', async () => {
   const steps: number[] = [];
   const { count, ran } = counter();
   const ask = tool({ description: 'Asks.', inputSchema: z.object({}) });
@@ -210,7 +210,7 @@ test('[R47] two turns on one session do not interleave', async () => {
   expect(session.read(order)).toEqual(['a', 'a', 'b', 'b']);
 });
 
-test('[R47] a turn inside a call that asks for a transcript in use is refused instead of waiting for ever', async () => {
+test('[R47] a turn inside a call with a transcript that is in use is refused instead of waiting for ever', async () => {
   const transcript = new Transcript();
   const nest = tool({
     description: 'Nests.',

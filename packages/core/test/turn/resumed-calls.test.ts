@@ -17,7 +17,7 @@ const pay = (ran: string[], more: object = {}) =>
     ...more,
   });
 
-/** A turn whose process ends after the payment was made and before its end was written, and then goes on like this. */
+/** A turn whose process ends after the payment was made and before its end was written, resumed with these options. */
 async function goOn(more: object | ((journal: ReturnType<typeof memoryJournal>) => object)): Promise<{
   outcome: Settlement['outcome'];
   ran: string[];
@@ -38,13 +38,13 @@ async function goOn(more: object | ((journal: ReturnType<typeof memoryJournal>) 
   return { outcome: settlement.outcome, ran };
 }
 
-test('[T55] [R48] an idempotent call that a dead process had started, of a turn that is aborted, may have taken effect', async () => {
+test('[T55] [R48] an idempotent call that a dead process had started may have taken effect if the resumed turn is aborted', async () => {
   const { outcome, ran } = await goOn({ signal: AbortSignal.abort(new Error('cancelled')) });
   expect(ran).toHaveLength(1);
   expect(outcome).toMatchObject({ status: 'error', code: 'unknown_outcome' });
 });
 
-test('[T55] [R48] one that is aborted while its second start is written down may have taken effect by its first', async () => {
+test('[T55] [R48] an idempotent call that is aborted while its second start is written may have taken effect by its first run', async () => {
   const { outcome, ran } = await goOn((journal: ReturnType<typeof memoryJournal>) => {
     const aborting = new AbortController();
     return {
@@ -63,7 +63,7 @@ test('[T55] [R48] one that is aborted while its second start is written down may
   expect(outcome.text).toContain('may have taken effect');
 });
 
-test('[T55] [R48] one that a policy does not let run again may have taken effect by its first run', async () => {
+test('[T55] [R48] an idempotent call that a policy does not let run again may have taken effect by its first run', async () => {
   const strict: Policy = { name: 'strict', beforeCall: () => ({ deny: 'No more payments today.' }) };
   const { outcome, ran } = await goOn({ policies: [strict] });
   expect(ran).toHaveLength(1);
@@ -71,7 +71,7 @@ test('[T55] [R48] one that a policy does not let run again may have taken effect
   expect(outcome.text).toContain('may have taken effect');
 });
 
-test('[T55] one whose arguments no longer fit its tool may have taken effect by its first run', async () => {
+test('[T55] an idempotent call whose arguments no longer fit its tool may have taken effect by its first run', async () => {
   const ran: string[] = [];
   const { outcome } = await goOn({ tools: { pay: pay(ran, { inputSchema: z.object({ amount: z.number() }) }) } });
   expect(ran).toEqual([]);
@@ -79,7 +79,7 @@ test('[T55] one whose arguments no longer fit its tool may have taken effect by 
   expect(outcome.text).toContain('may have taken effect');
 });
 
-test('[T55] a call that starts for the first time and is aborted before it runs is told that it did not run', async () => {
+test('[T55] the outcome of a call that is aborted before its first run says that it did not run', async () => {
   const aborting = new AbortController();
   const ran: string[] = [];
   const journal = memoryJournal();

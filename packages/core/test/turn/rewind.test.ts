@@ -53,7 +53,7 @@ function newSession(more: SessionOptions = {}): Session {
 
 const what = z.object({ what: z.string() });
 
-/** Notes what it is told, in the session and in files. */
+/** Stores its input in the session and in files. */
 const note = tool({
   description: 'Notes.',
   inputSchema: what,
@@ -115,7 +115,7 @@ test('[R29] a renamed and respread rewind tool still rewinds', async () => {
   expect(session.read(notes)).toEqual([]);
 });
 
-test('[R29] with no rewind allowed the tool is not advertised, and calling it fails and changes nothing', async () => {
+test('[R29] if no rewind is allowed, the tool is not advertised, and calling it fails and changes nothing', async () => {
   const session = newSession();
   const model = scriptedModel([noted('one'), back, 'Done.']);
   const result = await runTurn({
@@ -166,7 +166,7 @@ test('[R29] tools that change from step to step: the checkpoint is where the rew
   expect(said(model, 3).slice(0, 3)).toEqual(['user: go', 'assistant: call note', 'tool: result kept']);
 });
 
-test('[R30] rewind restores state and files, erases the steps since from the view and says why', async () => {
+test('[R30] rewind restores state and files, removes the later steps from the view and says why', async () => {
   const session = newSession();
   const events: TurnEvent[] = [];
   const model = scriptedModel([noted('one'), [noted('two'), back], 'Done.']);
@@ -191,7 +191,7 @@ test('[R30] rewind restores state and files, erases the steps since from the vie
   expect(result.stop).toEqual({ reason: 'end_turn', by: 'text' });
 });
 
-test('[R30] the transcript keeps what the view has lost, and a stored one shows the same view', async () => {
+test('[R30] the transcript keeps the steps removed from the view, and a stored one has the same view', async () => {
   const model = scriptedModel([noted('one'), back, 'Done.']);
   const { transcript, settlements, steps } = await runTurn({
     model,
@@ -227,7 +227,7 @@ test('[R30] a log slice keeps what was rewound', async () => {
   expect(session.read(audit)).toEqual(['one']);
 });
 
-test('[R30] what was there before the turn stays', async () => {
+test('[R30] state from before the turn stays', async () => {
   const session = newSession();
   const tools: ToolSet = { note, rewind: rewindTool };
   const first = await runTurn({ model: scriptedModel([noted('first'), 'Done.']), prompt: 'one', session, tools });
@@ -263,7 +263,7 @@ test('[R31] two rewinds a turn; a third is denied, with state untouched and the 
   expect(lastText(model, 5)).toContain('denied');
 });
 
-test('[R31] max says how often, and a new turn counts anew', async () => {
+test('[R31] max limits the rewinds of a turn, and a new turn counts from 0', async () => {
   const session = newSession();
   const tools: ToolSet = { note, rewind: rewindTool };
   const first = await runTurn({
@@ -303,7 +303,7 @@ test('[R32] calls before a rewind in its batch have settled, calls after it are 
   expect(session.read(notes)).toEqual([]);
 });
 
-test('[R32] calls pending since the checkpoint are cancelled, and an answer comes too late', async () => {
+test('[R32] calls that became pending since the checkpoint are cancelled, and an answer comes too late', async () => {
   const session = newSession();
   const ask = tool({ description: 'Asks.', inputSchema: what, execute: () => pending() });
   const tools: ToolSet = { ask, note, rewind: rewindTool };
@@ -323,7 +323,7 @@ test('[R32] calls pending since the checkpoint are cancelled, and an answer come
   ).rejects.toThrow('answers.call-1');
 });
 
-test('[R32] under onPending continue, what is pending since the checkpoint is cancelled and what waited before is not', async () => {
+test('[R32] under onPending continue, calls pending since the checkpoint are cancelled, and earlier ones are not', async () => {
   const session = newSession();
   const ask = tool({ description: 'Asks.', inputSchema: what, execute: () => pending() });
   const tools: ToolSet = { ask, rewind: rewindTool };
@@ -346,7 +346,7 @@ test('[R32] under onPending continue, what is pending since the checkpoint is ca
   expect(third.pending).toEqual([]);
 });
 
-test('[R32] what a call that was left behind does after the restore changes nothing', async () => {
+test('[R32] an abandoned call changes nothing after the restore', async () => {
   const clock = fakeClock();
   const session = newSession({ clock });
   const late = Promise.withResolvers<void>();
@@ -407,7 +407,7 @@ test('[R33] a terminal before a rewind wins, also where calls after it run', asy
   }
 });
 
-test('[R33] of the two the one that succeeds counts: a denied rewind, a failed terminal', async () => {
+test('[R33] of a rewind and a terminal the one that succeeds counts: after a denied rewind, or a failed terminal', async () => {
   const failing = tool({ description: 'Fails.', inputSchema: what, terminal: true, execute: () => fail('no') });
   const denied = await runTurn({
     model: scriptedModel([back, [back, ends]]),
@@ -523,12 +523,12 @@ test('[R34] two rewinds restore the identical checkpoint: state, memory files, r
   });
   expect(seen[1]).toEqual(seen[0]);
   expect(seen[2]).toEqual(seen[0]);
-  // What was built since the checkpoint is gone: whoever asks next gets a new one.
+  // Resources built since the checkpoint are gone: the next access builds a new one.
   expect(log).toHaveLength(2);
   expect(session.resources.get(lazy).value).toBe(0);
 });
 
-test('[R34] two rewinds restore the files of the host, also those deleted and those made', async () => {
+test('[R34] two rewinds restore the files of the host, also deleted and new ones', async () => {
   const root = await mkdtemp(join(tmpdir(), 'lastcall-rewind-'));
   onTestFinished(() => rm(root, { recursive: true, force: true }));
   await writeFile(join(root, 'kept.txt'), 'original');
@@ -594,7 +594,7 @@ test('[R34] the host’s checkpoint may be asynchronous and is taken once, and r
   ]);
 });
 
-test('[R34] an object of the host’s own class comes back as it is', async () => {
+test('[R34] restore gets an object of the host’s own class unchanged', async () => {
   class Game {
     readonly moves = ['e4'];
   }
@@ -609,7 +609,7 @@ test('[R34] an object of the host’s own class comes back as it is', async () =
   expect(restored[0]).toBe(game);
 });
 
-test('[R34] a checkpoint that cannot be restored ends the turn with RestoreFailed, and the session is poisoned', async () => {
+test('[R34] a checkpoint that cannot be restored ends the turn with RestoreFailed, and the session is unusable', async () => {
   const session = newSession();
   const tools: ToolSet = { note, rewind: rewindTool };
   const failing = runTurn({
@@ -638,7 +638,7 @@ test('[R34] a checkpoint that cannot be restored ends the turn with RestoreFaile
 
 const act = (text: string, toolName = 'act'): ScriptedCall => ({ toolName, input: { what: text } });
 
-test('[R35] an external effect since the checkpoint is listed to the model as remaining', async () => {
+test('[R35] an external effect since the checkpoint is listed for the model as remaining', async () => {
   const model = scriptedModel([act('pay'), [act('mail'), back], 'Done.']);
   await runTurn({ model, prompt: 'go', session: newSession(), tools: { act: external(), rewind: rewindTool } });
   const text = lastText(model, 2);
@@ -647,7 +647,7 @@ test('[R35] an external effect since the checkpoint is listed to the model as re
   expect(text.indexOf('act {"what":"mail"}')).toBeGreaterThan(text.indexOf('act {"what":"pay"}'));
 });
 
-test('[R35] what remains is told again after the next rewind, and is not compensated twice', async () => {
+test('[R35] remaining effects are listed again after the next rewind, and are not compensated twice', async () => {
   const undone: string[] = [];
   const model = scriptedModel([[act('pay'), act('book', 'bookings'), back], [act('mail'), back], 'Done.']);
   await runTurn({
@@ -665,7 +665,7 @@ test('[R35] what remains is told again after the next rewind, and is not compens
   expect(undone).toEqual(['book']);
 });
 
-test('[R35] a call without outside effects, and one that failed, leaves nothing to tell of', async () => {
+test('[R35] calls without external effects, and failed calls, are not listed as remaining', async () => {
   const model = scriptedModel([[act('a', 'inner'), act('b', 'failing'), back], 'Done.']);
   await runTurn({
     model,
@@ -680,7 +680,7 @@ test('[R35] a call without outside effects, and one that failed, leaves nothing 
   expect(lastText(model, 1)).not.toContain('still stand');
 });
 
-test('[R35] an external call that was left behind may have acted: it is told so', async () => {
+test('[R35] an abandoned external call may have acted, and is listed so', async () => {
   const clock = fakeClock();
   const hanging = external({ timeoutMs: 100, execute: () => new Promise<string>(() => {}) });
   const model = scriptedModel([act('a', 'hanging'), back, 'Done.']);
@@ -697,7 +697,7 @@ test('[R35] an external call that was left behind may have acted: it is told so'
   expect(lastText(model, 2)).toContain('hanging {"what":"a"} (it did not finish, and may have taken effect)');
 });
 
-test('[R35] [T55] a call that was left behind after a call inside it had acted is told of too', async () => {
+test('[R35] [T55] a call that was abandoned after a nested call had acted is listed too', async () => {
   const clock = fakeClock();
   const hanging = external({
     effects: 'session',
@@ -750,7 +750,7 @@ test('[R35] compensate is called in reverse order with value, input and a contex
   expect(lastText(model, 2)).not.toContain('"what":"a"');
 });
 
-test('[R35] a compensation that fails is told of, keeps none of the others, and the rewind takes place', async () => {
+test('[R35] a compensation that fails is reported, does not stop the others, and the rewind takes place', async () => {
   const undone: string[] = [];
   const acting = external({
     compensate(_value, input) {
@@ -766,7 +766,7 @@ test('[R35] a compensation that fails is told of, keeps none of the others, and 
   expect(session.read(notes)).toEqual([]);
 });
 
-test('[R35] a compensation that hangs is left behind with the turn', async () => {
+test('[R35] a compensation that hangs is abandoned with the turn', async () => {
   const host = new AbortController();
   const acting = external({
     compensate() {
@@ -789,7 +789,7 @@ test('[R35] a compensation that hangs is left behind with the turn', async () =>
   expect(session.read(notes)).toEqual([]);
 });
 
-test('[R35] a tool that forbids it is not rewound past: denied, nothing changed, nothing compensated', async () => {
+test('[R35] a call of a tool that forbids rewinds denies the rewind: nothing is changed or compensated', async () => {
   const undone: string[] = [];
   for (const effects of ['external', 'session'] as const) {
     const session = newSession();
@@ -813,7 +813,7 @@ test('[R35] a tool that forbids it is not rewound past: denied, nothing changed,
   expect(undone).toEqual([]);
 });
 
-test('[R35] a forbidding tool that failed forbids nothing', async () => {
+test('[R35] a failed call of such a tool does not forbid the rewind', async () => {
   const session = newSession();
   const result = await runTurn({
     model: scriptedModel([[noted('one'), act('launch', 'launch')], back, 'Done.']),
@@ -825,7 +825,7 @@ test('[R35] a forbidding tool that failed forbids nothing', async () => {
   expect(session.read(notes)).toEqual([]);
 });
 
-test('[R35] a tool that the present step no longer offers is still compensated, told of and heeded', async () => {
+test('[R35] a tool that the current step no longer offers is still compensated and listed, and can still forbid the rewind', async () => {
   const undone: string[] = [];
   const acting = external({ compensate: (_value, input) => void undone.push(input.what) });
   const plain = external();
@@ -848,7 +848,7 @@ test('[R35] a tool that the present step no longer offers is still compensated, 
 
 const asking = tool({ description: 'Asks.', inputSchema: what, effects: 'session', execute: () => pending() });
 
-test('[R30] taken up again after a suspension, a rewind still goes back to the start of the turn', async () => {
+test('[R30] in a turn resumed after a suspension, a rewind still goes back to the start of the turn', async () => {
   const session = newSession();
   const tools: ToolSet = { ask: asking, note, rewind: rewindTool };
   const newId = sequentialIds();
@@ -886,7 +886,7 @@ test('[R30] taken up again after a suspension, a rewind still goes back to the s
   expect(lastText(model, 2)).not.toContain('interrupted');
 });
 
-test('[R30] taken up again on another session, a rewind goes back to where it was taken up, in state and view', async () => {
+test('[R30] in a turn resumed on another session, a rewind goes back to the resumption, in state and view', async () => {
   const session = newSession();
   const tools: ToolSet = { ask: asking, note, rewind: rewindTool };
   const newId = sequentialIds();
@@ -915,7 +915,7 @@ test('[R30] taken up again on another session, a rewind goes back to where it wa
   ]);
 });
 
-test('[R30] a turn of another conversation on the same session takes the point away', async () => {
+test('[R30] a turn of another conversation on the same session removes the checkpoint', async () => {
   const session = newSession();
   const tools: ToolSet = { ask: asking, note, rewind: rewindTool };
   const begin = (text: string, newId: () => string) =>
@@ -935,7 +935,7 @@ const tell = tool({
   execute: (input, ctx) => ctx.session.dispatch({ type: 'noted', what: input.what }),
 });
 
-test('[R30] [R49] killed at any write, a turn with rewinds ends as it would have, and undoes nothing twice', async () => {
+test('[R30] [R49] a turn with rewinds that is killed at any write has the same result, and undoes nothing twice', async () => {
   const report = await killAtEveryBoundary(() => {
     const world: string[] = [];
     const book = external({
@@ -967,7 +967,7 @@ test('[R30] [R49] killed at any write, a turn with rewinds ends as it would have
   expect(new Set(report.tries.map(({ outcome }) => outcome))).toEqual(new Set(['same']));
 });
 
-test('[R35] a compensation that a crash interrupted is not run again, and told of', async () => {
+test('[R35] a compensation that a crash interrupted is not run again, and is reported', async () => {
   let undone = 0;
   const book = external({
     compensate() {
@@ -987,7 +987,7 @@ test('[R35] a compensation that a crash interrupted is not run again, and told o
   expect(lastText(model, 0)).toContain('act {"what":"a"} (undoing it was interrupted)');
 });
 
-test('[R34] after a crash the host’s own state cannot be brought back: a rewind found unperformed says so', async () => {
+test('[R34] after a crash the host’s own state cannot be restored: an unfinished rewind says so', async () => {
   const journal = crashingJournal(7);
   const tools: ToolSet = { tell, rewind: rewindTool };
   const restored: unknown[] = [];
@@ -1003,7 +1003,7 @@ test('[R34] after a crash the host’s own state cannot be brought back: a rewin
   expect(lastText(model, 0)).toContain('Nothing was undone');
 });
 
-test('[R30] a crash between the rewind call and the rewind: the model is told that nothing was undone', async () => {
+test('[R30] after a crash between the rewind call and the rewind the model reads that nothing was undone', async () => {
   const session = newSession();
   const tools: ToolSet = { note, rewind: rewindTool };
   const whole = await runTurn({
@@ -1025,7 +1025,7 @@ test('[R30] a crash between the rewind call and the rewind: the model is told th
   expect(lastText(model, 0)).toContain('Nothing was undone');
 });
 
-test('[R29] a rewind call found unsettled after a crash fails: its checkpoint is gone', async () => {
+test('[R29] a rewind call that is unsettled after a crash fails, because its checkpoint is gone', async () => {
   const tools: ToolSet = { note, rewind: rewindTool };
   const whole = await runTurn({
     model: scriptedModel([noted('one'), back, 'Done.']),
@@ -1048,7 +1048,7 @@ test('[R29] a rewind call found unsettled after a crash fails: its checkpoint is
   expect(said(model, 0)).toHaveLength(5);
 });
 
-test('[R30] the value of the rewind call is what the model gave it', async () => {
+test("[R30] the value of the rewind call is the model's input", async () => {
   const result = await runTurn({ model: scriptedModel([back, 'Done.']), prompt: 'go', tools: { rewind: rewindTool } });
   expect(result.settlements[0]?.outcome).toEqual(
     expect.objectContaining({ status: 'ok', value: { reason: 'a dead end', guidance: 'go left' } }),

@@ -23,7 +23,7 @@ const desk = prompt({
 const namesIn = (model: ReturnType<typeof scriptedModel>): (readonly string[])[] =>
   model.requests.map(({ tools = [] }) => tools.map(({ name }) => name));
 
-test('[T44] a section that the model opens stays open for the rest of the run, and the next run begins with it closed', async () => {
+test('[T44] a section that the model opens stays open for the rest of the run, and is closed in the next run', async () => {
   const session = createSession();
   const script = [[{ toolName: 'open_sections', input: { keys: ['refunds'] } }], [{ toolName: 'refund' }], 'Done.'];
   const first = scriptedModel(script);
@@ -36,7 +36,7 @@ test('[T44] a section that the model opens stays open for the rest of the run, a
   expect(namesIn(second)).toEqual([closed]);
 });
 
-test('[T44] a turn inside a call is part of the run around it: what was open stays open', async () => {
+test('[T44] a nested turn is part of the run of its parent: open sections stay open', async () => {
   const inner = scriptedModel(['Inner.']);
   const nest = tool({
     description: 'Nests.',

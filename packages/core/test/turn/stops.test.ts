@@ -33,7 +33,7 @@ const cut = (text: string): ScriptedReply => ({ text, finishReason: { unified: '
 const outcomes = (settlements: readonly { outcome: { status: string; code?: string } }[]): string[] =>
   settlements.map(({ outcome }) => (outcome.code === undefined ? outcome.status : `${outcome.status}/${outcome.code}`));
 
-/** Each call is followed directly by its one result, and each has its one settlement or still waits. */
+/** Asserts that each call is followed directly by exactly one result, and has exactly one settlement or still waits. */
 function expectValid(transcript: Transcript): void {
   const view = transcript.view();
   const asked = view.map((message) =>
@@ -95,7 +95,7 @@ const stops: [string, () => Given, Stop][] = [
     { reason: 'content_filter' },
   ],
 ];
-test.each(stops)('[R23] a turn that ends by %s has exactly one stop, told apart', async (_what, given, stop) => {
+test.each(stops)('[R23] a turn that ends by %s has exactly one distinct stop', async (_what, given, stop) => {
   const { replies, ...options } = given();
   const clock = fakeClock();
   const events: TurnEvent[] = [];
@@ -120,7 +120,7 @@ test.each(stops)('[R23] a turn that ends by %s has exactly one stop, told apart'
   expect(clock.sleepers).toBe(0);
 });
 
-test('[R24] at maxSteps every call of the last batch has a settlement, and the work stands', async () => {
+test('[R24] at maxSteps every call of the last batch has a settlement, and committed work is kept', async () => {
   const session = createSession({ slices: [notes] });
   const model = scriptedModel([[noted('a')], [noted('b'), { toolName: 'nobody' }, noted('c')]]);
   const { stop, settlements, transcript, steps } = await runTurn({ prompt: 'Go.', model, tools, session, maxSteps: 2 });
@@ -186,7 +186,7 @@ test('[R24] at the budget every call of the last batch has a settlement, and exa
   expectValid(transcript);
 });
 
-test('[R24] a tool that fails with the code "budget" spends nobody’s budget: the turn goes on', async () => {
+test('[R24] a tool that fails with the code "budget" uses up no budget: the turn continues', async () => {
   const poor = probing(() => fail('The customer has no money left.', { code: 'budget' }));
   const { stop } = await runTurn({
     prompt: 'Go.',
@@ -208,7 +208,7 @@ test('[R24] a budget that several turns share ends the next one before its first
   expect(silent.requests).toHaveLength(0);
 });
 
-/** A deadline of 2 s, of which 0.5 s are kept, and a tool that hears nothing for 10 s. */
+/** A deadline of 2 s with a reserve of 0.5 s, and a tool that ignores its signal for 10 s. */
 function deafRun(last: ScriptedReply, more: Partial<TurnOptions> = {}) {
   const clock = fakeClock();
   const session = createSession({ slices: [notes] });
@@ -237,7 +237,7 @@ function deafRun(last: ScriptedReply, more: Partial<TurnOptions> = {}) {
   return { clock, session, model, running, late };
 }
 
-test('[R25] with a reserve the model gets one request in which it may call no tool, in time, past a tool that is deaf', async () => {
+test('[R25] with a reserve the model gets one request without tool calls in time, even if a tool ignores its signal', async () => {
   const { clock, session, model, running, late } = deafRun('What I know is little.');
   await settled();
   await clock.advance(1_499);
@@ -254,7 +254,7 @@ test('[R25] with a reserve the model gets one request in which it may call no to
   expectValid(transcript);
   const [, last] = model.requests;
   expect(last?.toolChoice).toEqual({ type: 'none' });
-  // T45: it may call none, so its instructions list none.
+  // T45: it may not call any tool, so its instructions list none.
   expect(last?.prompt[0]).toEqual({ role: 'system', content: 'Be brief.' });
   expect(last?.prompt.at(-1)?.role).toBe('user');
   const entries = transcript.entries.length;
@@ -265,7 +265,7 @@ test('[R25] with a reserve the model gets one request in which it may call no to
   expect(clock.sleepers).toBe(0);
 });
 
-test('[R25] a last word that takes too long is left behind at the deadline', async () => {
+test('[R25] a last request that takes too long is abandoned at the deadline', async () => {
   const { clock, running } = deafRun(never);
   await settled();
   await clock.advance(1_500);
@@ -290,7 +290,7 @@ test('[R25] a deadline that passed together with the reserve leaves no time: the
   expect(transcript.entries.some(({ kind }) => kind === 'nudge')).toBe(false);
 });
 
-test('[R25] [R55] calls in the last word are not run, each has its settlement, and the text is the answer', async () => {
+test('[R25] [R55] calls in the last reply are not run, each has its settlement, and the text is the answer', async () => {
   const { clock, session, running } = deafRun({ text: 'Little.', calls: [noted('x'), { toolName: 'answer' }] });
   await settled();
   await clock.advance(1_500);
@@ -301,7 +301,7 @@ test('[R25] [R55] calls in the last word are not run, each has its settlement, a
   expectValid(transcript);
 });
 
-test('[R55] the last word keeps the tools in the request and forbids calling them, whatever the settings say', async () => {
+test('[R55] the last request keeps the tools and forbids calling them, whatever the settings say', async () => {
   const { clock, model, running } = deafRun('Little.', { modelSettings: { toolChoice: { type: 'required' } } });
   await settled();
   await clock.advance(1_500);
@@ -313,7 +313,7 @@ test('[R55] the last word keeps the tools in the request and forbids calling the
   expect(last?.toolChoice).toEqual({ type: 'none' });
 });
 
-test('[R55] a turn without tools says nothing of tools in its last word either', async () => {
+test('[R55] the last request of a turn without tools does not mention tools', async () => {
   const clock = fakeClock();
   const model = scriptedModel([never, 'In short: no.']);
   const running = runTurn({ model, prompt: 'Go.', clock, deadline: 3_000, reserveMs: 500 });
@@ -324,7 +324,7 @@ test('[R55] a turn without tools says nothing of tools in its last word either',
   expect(model.requests[1]).not.toHaveProperty('toolChoice');
 });
 
-test('[R25] the reserve is kept of a model that thinks too long, too', async () => {
+test('[R25] the reserve is also kept if the model takes too long', async () => {
   const clock = fakeClock();
   const model = scriptedModel([never, 'In short: no.']);
   const running = runTurn({ prompt: 'Go.', model, tools, clock, deadline: 3_000, reserveMs: 500 });
@@ -335,7 +335,7 @@ test('[R25] the reserve is kept of a model that thinks too long, too', async () 
   expect(await running).toMatchObject({ response: 'In short: no.', stop: { reason: 'deadline' } });
 });
 
-test('[R21][R25] the last word is an invocation too: there is none above maxInvocations', async () => {
+test('[R21][R25] the last request is an invocation too: there is none above maxInvocations', async () => {
   const { clock, model, running } = deafRun('never said', { terminating: { toolIds: ['answer'], maxInvocations: 1 } });
   await settled();
   await clock.advance(1_500);
@@ -343,7 +343,7 @@ test('[R21][R25] the last word is an invocation too: there is none above maxInvo
   expect(model.requests).toHaveLength(1);
 });
 
-test('[R25][R42] the last word of a turn inside a call ends with the call', async () => {
+test('[R25][R42] the last request of a nested turn ends with the call', async () => {
   const clock = fakeClock();
   const abort = new AbortController();
   const inner = scriptedModel([never, never]);
@@ -358,7 +358,7 @@ test('[R25][R42] the last word of a turn inside a call ends with the call', asyn
   expect((await running).stop).toEqual({ reason: 'aborted' });
 });
 
-test('[R25] without a reserve there is no last word', async () => {
+test('[R25] without a reserve there is no last request', async () => {
   const clock = fakeClock();
   const model = scriptedModel([never]);
   const running = runTurn({ prompt: 'Go.', model, tools, clock, deadline: 3_000 });
@@ -368,7 +368,7 @@ test('[R25] without a reserve there is no last word', async () => {
   expect(model.requests).toHaveLength(1);
 });
 
-test('[R25] with a token reserve the last word is kept: one request in which no tool may be called, and the stop names the budget', async () => {
+test('[R25] with a token reserve there is a last request in which no tool may be called, and the stop names the budget', async () => {
   const model = scriptedModel([
     { calls: [noted('a')], usage: usage(60) },
     { calls: [noted('b')], usage: usage(30) },
@@ -438,7 +438,7 @@ test.each([
   ['one that listens', true],
   ['one that is deaf', false],
 ])(
-  '[R26] the host aborts during a model call (%s): the turn ends at once, and what comes later counts for nothing',
+  '[R26] the host aborts during a model call (%s): the turn ends at once, and later parts are ignored',
   async (_how, listens) => {
     for (const streaming of [false, true]) {
       const abort = new AbortController();
@@ -472,7 +472,7 @@ test.each([
   },
 );
 
-test('[R26] a turn that was aborted goes on where it was', async () => {
+test('[R26] a turn that was aborted continues where it was', async () => {
   const abort = new AbortController();
   const session = createSession({ slices: [notes] });
   const first = runTurn({
@@ -513,7 +513,7 @@ const overloaded = (headers?: Record<string, string>): Error =>
     ...(headers === undefined ? {} : { responseHeaders: headers }),
   });
 
-test('[R27] a model error that may pass is retried, after waits that grow', async () => {
+test('[R27] a temporary model error is retried, after waits that grow', async () => {
   for (const onEvent of [undefined, () => {}]) {
     const clock = fakeClock();
     const model = scriptedModel([overloaded(), overloaded(), 'Better.']);
@@ -540,7 +540,7 @@ test.each<[string, Record<string, string>, number]>([
   ['as a date', { 'retry-after': 'Thu, 01 Jan 1970 00:00:09 GMT' }, 8_000],
   ['as nonsense', { 'retry-after': 'soon' }, 500],
   ['as nothing', { 'retry-after': '', 'retry-after-ms': '' }, 500],
-])('[R27] the provider says %s how long to wait, and that is waited', async (_how, headers, waitMs) => {
+])('[R27] a wait that the provider gives %s is kept, or else the default wait', async (_how, headers, waitMs) => {
   const clock = fakeClock(1_000);
   const model = scriptedModel([overloaded(headers), 'Better.']);
   const running = runTurn({ prompt: 'Go.', model, clock });
@@ -555,7 +555,7 @@ test.each<[string, unknown]>([
   ['the provider says so', Object.assign(new Error('bad key'), { statusCode: 500, isRetryable: false })],
   ['HTTP says so', Object.assign(new Error('bad key'), { statusCode: 401 })],
   ['nobody says that it would help', new Error('what?')],
-])('[R27] a model error is never retried where %s', async (_why, error) => {
+])('[R27] a model error is never retried if %s', async (_why, error) => {
   const clock = fakeClock();
   const model = scriptedModel([error as Error, 'never']);
   await expect(runTurn({ prompt: 'Go.', model, clock })).rejects.toBe(error);
@@ -593,7 +593,7 @@ test('[R27] a model error that stays rejects with the transcript, valid and resu
   expect(JSON.stringify(model.requests[0]?.prompt)).toContain('noted b');
 });
 
-test('[R27] the same error thrown in two turns carries, each time, the transcript of its own', async () => {
+test('[R27] the same error thrown in two turns has the transcript of each turn', async () => {
   const error = new Error('the same');
   const fails = (prompt: string) =>
     runTurn({ model: scriptedModel([error]), prompt }).catch(
@@ -603,7 +603,7 @@ test('[R27] the same error thrown in two turns carries, each time, the transcrip
   expect(JSON.stringify(await fails('second'))).toContain('second');
 });
 
-test('[R27] what a model throws may be anything: a text, a frozen error, an error with a stop of its own', async () => {
+test('[R27] a model may throw anything: a text, a frozen error, an error with the field stop', async () => {
   const throwing = (thrown: unknown) => ({
     ...scriptedModel([]),
     doGenerate: () => Promise.reject(thrown),
@@ -635,7 +635,7 @@ test('[R27] the host aborts between two tries: the turn ends at once, and the mo
   expect(clock.sleepers).toBe(0);
 });
 
-test('[R28] a reply that was cut is tried once more; the second is the answer if it is whole', async () => {
+test('[R28] a reply that was cut is requested once more; the second is the answer if it is complete', async () => {
   const model = scriptedModel([cut('A very long'), 'Short.']);
   expect(await runTurn({ model, prompt: 'Go' })).toMatchObject({
     response: 'Short.',
@@ -645,20 +645,20 @@ test('[R28] a reply that was cut is tried once more; the second is the answer if
   expect(model.requests[1]?.prompt.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
 });
 
-test('[R28] there is one such try a turn, also with other steps in between; then the stop is length', async () => {
+test('[R28] a turn has one such retry, also with other steps in between; then the stop is length', async () => {
   const session = createSession({ slices: [notes] });
   const model = scriptedModel([cut('a'), [noted('a')], cut('b')]);
   const { stop, response } = await runTurn({ prompt: 'Go.', model, tools, session });
   expect({ stop, response }).toEqual({ stop: { reason: 'length' }, response: 'b' });
 });
 
-test('[R28] the next turn has a try of its own', async () => {
+test('[R28] the next turn has a new retry', async () => {
   const { transcript } = await runTurn({ model: scriptedModel([cut('a'), cut('b')]), prompt: 'Go' });
   const next = await runTurn({ model: scriptedModel([cut('c'), 'Short.']), transcript, prompt: 'Again' });
   expect(next).toMatchObject({ response: 'Short.', stop: { reason: 'end_turn', by: 'text' } });
 });
 
-test('[R28] a reply that was cut within a call: the call fails, and that too is tried once', async () => {
+test('[R28] if a reply was cut within a call, the call fails, and the reply is requested once more too', async () => {
   const half: ScriptedReply = {
     calls: [noted('a'), { toolName: 'note', input: '{"what":"b' }],
     finishReason: { unified: 'length', raw: undefined },
@@ -672,7 +672,7 @@ test('[R28] a reply that was cut within a call: the call fails, and that too is 
   expectValid(transcript);
 });
 
-test('[R28] a terminal tool in a reply that was cut ends the turn all the same', async () => {
+test('[R28] a terminal tool in a reply that was cut ends the turn too', async () => {
   const { stop } = await runTurn({
     prompt: 'Go.',
     model: scriptedModel([{ calls: [{ toolName: 'answer' }], finishReason: { unified: 'length', raw: undefined } }]),
@@ -781,7 +781,7 @@ test.each([
   },
 );
 
-test('[R54] the name of a model is refused, saying that the model itself is wanted', async () => {
+test('[R54] the name of a model is refused, saying that a model object is expected', async () => {
   await expect(runTurn({ model: 'openai/gpt-4', prompt: 'Go.' } as never)).rejects.toMatchObject({
     field: 'model',
     message: expect.stringContaining('must be the model itself'),

@@ -87,7 +87,7 @@ test('[R50] text, reasoning and input deltas concatenate to what is stored', asy
           expect(streamed.map((event) => (event as { delta: string }).delta).join('')).toBe(call.input);
         }
       }
-      // One reply is stored alike, streamed or not.
+      // A reply is stored in the same way, streamed or not.
       const whole = await runTurn({ model: scriptedModel([{ text: said, content: [] }]), prompt: 'go' });
       expect(whole.response).toBe(said);
     }),
@@ -154,7 +154,7 @@ test('[R50] calls that do not run have one end each too', async () => {
   ]);
 });
 
-test('[R50] turn.end is last, whatever ends the turn', async () => {
+test('[R50] turn.end is the last event, whatever ends the turn', async () => {
   const final = Object.assign(new Error('no'), { isRetryable: false });
   const finished = (await runTurn({ model: scriptedModel(['done']), prompt: 'go' })).transcript;
   const streams = {
@@ -184,13 +184,13 @@ test('[R50] turn.end is last, whatever ends the turn', async () => {
   }
 });
 
-test('[R50] what a provider sends after an abort is not told: turn.end stays last', async () => {
+test('[R50] parts that a provider sends after an abort are dropped: turn.end stays last', async () => {
   const abort = new AbortController();
   const gate = Promise.withResolvers<void>();
   let sent = 0;
   const model = {
     ...scriptedModel([]),
-    // Deaf to its signal: it goes on sending.
+    // Ignores its signal and goes on sending.
     doStream: async () => ({
       stream: new ReadableStream<LanguageModelV4StreamPart>({
         async pull(controller) {
@@ -226,7 +226,7 @@ test('[R50] an abort while a model error waits to be retried ends the turn, and 
   expect(types).toEqual(['step.start', 'turn.end']);
 });
 
-test('[R50] what a middleware asks for after the end is not told of: turn.end stays last', async () => {
+test('[R50] requests of a middleware after the end emit no events: turn.end stays last', async () => {
   const abort = new AbortController();
   const gate = Promise.withResolvers<void>();
   const stubborn: Middleware = {
@@ -252,7 +252,7 @@ test('[R50] what a middleware asks for after the end is not told of: turn.end st
   expect(types).toEqual(['step.start', 'turn.end']);
 });
 
-test('[R50] a stream that was cut is asked for again: the deltas since the last step.start are what is stored', async () => {
+test('[R50] a stream that was cut is requested again: the deltas since the last step.start are stored', async () => {
   const clock = fakeClock();
   let asked = 0;
   const model = {
@@ -313,7 +313,7 @@ test('[R51] a slow consumer slows the model: no more parts are taken than fit', 
   const stream = streamTurn({ model, prompt: 'go' });
   const events = stream[Symbol.asyncIterator]();
   await events.next();
-  // The reader sleeps: whatever the event loop still has to do, nothing more comes in.
+  // The reader does not read, so no more parts are taken, even after the event loop has done its work.
   for (let turn = 0; turn < 50; turn++) await settled();
   const taken = model.taken;
   expect(taken).toBeGreaterThan(0);
@@ -326,7 +326,7 @@ test('[R51] a slow consumer slows the model: no more parts are taken than fit', 
   expect((await stream.result).stop).toEqual({ reason: 'aborted' });
 });
 
-test('[R51] a slow consumer slows tools that tell of their progress, also side by side', async () => {
+test('[R51] a slow consumer slows tools that report progress, also parallel ones', async () => {
   const yields: Record<string, number> = { a: 0, b: 0 };
   const chatty = tool({
     description: 'Yields without end.',
@@ -347,14 +347,14 @@ test('[R51] a slow consumer slows tools that tell of their progress, also side b
   const before = { ...yields };
   expect((before.a ?? 0) + (before.b ?? 0)).toBeLessThan(200);
   for (let read = 0; read < 500; read++) await events.next();
-  // Both are awake again.
+  // Both tools continue.
   expect(yields.a).toBeGreaterThan(before.a ?? 0);
   expect(yields.b).toBeGreaterThan(before.b ?? 0);
   await events.return?.();
   expect((await stream.result).stop).toEqual({ reason: 'aborted' });
 });
 
-test('[R51] a consumer that has fallen asleep for good does not keep an abort from ending the turn', async () => {
+test('[R51] a consumer that never reads again does not prevent an abort from ending the turn', async () => {
   const abort = new AbortController();
   const stream = streamTurn({ model: partsModel(endless()), prompt: 'go', signal: abort.signal });
   await stream[Symbol.asyncIterator]().next();
@@ -363,7 +363,7 @@ test('[R51] a consumer that has fallen asleep for good does not keep an abort fr
   expect((await stream.result).stop).toEqual({ reason: 'aborted' });
 });
 
-test('[R51] awaiting the result alone drains the stream', async () => {
+test('[R51] awaiting only the result drains the stream', async () => {
   const long = Array.from(
     { length: 5_000 },
     (): LanguageModelV4StreamPart => ({ type: 'text-delta', id: '0', delta: 'x' }),
@@ -372,7 +372,7 @@ test('[R51] awaiting the result alone drains the stream', async () => {
   expect((await stream.result).response).toHaveLength(5_000);
 });
 
-test('[R51] whoever takes the result first and reads the events next misses none', async () => {
+test('[R51] a reader that takes the result first and reads the events next misses none', async () => {
   const stream = streamTurn({ model: scriptedModel(['hi']), prompt: 'go' });
   const { result } = stream;
   const types = (await all(stream)).map(({ type }) => type);
@@ -394,20 +394,20 @@ test('[R51] options that cannot work are refused as runTurn refuses them', async
   }
 });
 
-test('[R51] a stream that nobody reads starts nothing', async () => {
+test('[R51] a stream that is not read starts nothing', async () => {
   const model = scriptedModel(['hi']);
   streamTurn({ model, prompt: 'go' });
   await settled();
   expect(model.requests).toHaveLength(0);
 });
 
-test('[R51] the caller’s own listener hears the same events', async () => {
+test('[R51] the caller’s own listener gets the same events', async () => {
   const heard: string[] = [];
   const stream = streamTurn({ model: scriptedModel(['hi']), prompt: 'go', onEvent: ({ type }) => heard.push(type) });
   expect((await all(stream)).map(({ type }) => type)).toEqual(heard);
 });
 
-test('[R51] a rejection that nobody reads is no unhandled rejection', async () => {
+test('[R51] a rejection that is not read is not an unhandled rejection', async () => {
   const source = fileURLToPath(new URL('../../src/index.ts', import.meta.url));
   const script = `
     import { streamTurn } from ${JSON.stringify(source)};
@@ -427,7 +427,7 @@ test('[R51] a rejection that nobody reads is no unhandled rejection', async () =
   expect(stdout.trim()).toBe('step.start turn.end turn.end');
 });
 
-test('[R51] readers that ask ahead each get an event of their own, and writers are all woken', async () => {
+test('[R51] readers that read ahead each get a different event, and all writers are woken', async () => {
   const channel = new EventQueue<number>();
   channel.open();
   const asked = [channel.next(), channel.next(), channel.next()];
@@ -450,7 +450,7 @@ test('[R51] readers that ask ahead each get an event of their own, and writers a
   expect(full.ready()).toBeUndefined();
 });
 
-test('[R52] parts that we do not know are passed over', async () => {
+test('[R52] unknown parts are skipped', async () => {
   const unknown = [
     { type: 'stream-start', warnings: [] },
     { type: 'hologram-start', id: '0' },
@@ -472,7 +472,7 @@ test('[R52] parts that we do not know are passed over', async () => {
   expect((await stream.result).response).toBe('hello');
 });
 
-test('[R52] unknown parts of a whole reply are passed over too, and not sent back', async () => {
+test('[R52] unknown parts of a reply that is not streamed are skipped too, and not sent back', async () => {
   const content = [
     { type: 'hologram', colour: 'blue' },
     { type: 'text', text: 'hello' },

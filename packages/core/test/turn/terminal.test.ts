@@ -37,7 +37,7 @@ const statuses = (settlements: readonly { outcome: { status: string } }[]): stri
   settlements.map(({ outcome }) => outcome.status);
 const opened = () => createSession({ slices: [notes] });
 
-test('[R8] a terminal tool that succeeds ends the turn: its text to the byte, its value, and no further model call', async () => {
+test('[R8] a terminal tool that succeeds ends the turn: its text byte for byte, its value, and no further model call', async () => {
   const format = tool({
     description: 'Formats.',
     inputSchema: z.object({ items: z.array(z.string()) }),
@@ -58,10 +58,10 @@ test('[R8] a terminal tool that succeeds ends the turn: its text to the byte, it
   expect(result.settlements[0]).toMatchObject({ terminal: true });
 });
 
-// Any code units, zeros and lone surrogates among them.
+// Any code units, including zeros and lone surrogates.
 const anyText = fc.array(fc.integer({ min: 0, max: 0xffff })).map((units) => String.fromCharCode(...units));
 
-test('[R8] the response is the text to the byte, whatever is in it', async () => {
+test('[R8] the response is the text byte for byte, whatever is in it', async () => {
   await fc.assert(
     fc.asyncProperty(anyText, async (text) => {
       const { response, output } = await runTurn({
@@ -91,7 +91,7 @@ test.each<[string, unknown, string, unknown]>([
   expect(output).toEqual(out);
 });
 
-test('[R8] a finished turn that is run again on its transcript gives the same, and asks nobody', async () => {
+test('[R8] a finished turn that is run again on its transcript returns the same, and asks no model', async () => {
   const first = await runTurn({ model: scriptedModel([[answered('Done.')]]), tools: { answer }, prompt: 'Go' });
   const silent = scriptedModel([]);
   const again = await runTurn({ model: silent, tools: { answer }, transcript: first.transcript });
@@ -226,7 +226,7 @@ test("[R12] with afterTerminal 'run' plain calls after it run too, and its text 
   expect(session.read(notes)).toEqual(['b', 'c']);
 });
 
-test('[R12] a terminal that fails skips nothing', async () => {
+test('[R12] a terminal tool that fails skips nothing', async () => {
   const session = opened();
   await runTurn({
     prompt: 'Go.',
@@ -282,7 +282,7 @@ test.each<[string, object]>([
   });
 });
 
-test('[R14] pending() from a terminal tool is error/execution, and the turn goes on', async () => {
+test('[R14] pending() from a terminal tool is error/execution, and the turn continues', async () => {
   const wait = tool({ description: 'd', inputSchema: none, terminal: true, execute: () => pending() });
   const {
     settlements,
@@ -294,7 +294,7 @@ test('[R14] pending() from a terminal tool is error/execution, and the turn goes
   expect(stop).toEqual({ reason: 'end_turn', by: 'text' });
 });
 
-test('[R14] a tool that somebody else answers cannot be terminal: it is refused before any model call, naming it', async () => {
+test('[R14] a tool that is answered elsewhere cannot be terminal: it is refused before any model call, naming it', async () => {
   const { execute: _, ...ask } = { ...note, description: 'Asks a person.' };
   const sets = (): ToolSet[] => [
     { ask: { ...ask, terminal: true } },
@@ -336,7 +336,7 @@ test('[T45] each request lists exactly its terminal tools, after instructions th
   expect(system.split('## Terminal Tools')).toHaveLength(2);
 });
 
-test('[T45] the list follows the tools of the step and their descriptions now', async () => {
+test('[T45] the list has the tools of the step with their current descriptions', async () => {
   const model = scriptedModel([[noted('a')], 'done']);
   const late = tool({ ...answer, description: (session) => `After ${session.read(notes).length} notes.` });
   await runTurn({
@@ -352,7 +352,7 @@ test('[T45] the list follows the tools of the step and their descriptions now', 
   ]);
 });
 
-test('[T45] without instructions the list is all there is; without terminal tools there is none', async () => {
+test('[T45] without instructions there is only the list; without terminal tools there is none', async () => {
   const model = scriptedModel(['done', 'done']);
   await runTurn({ model, tools: { answer }, prompt: 'Go' });
   await runTurn({ model, tools: { note }, prompt: 'Go' });
@@ -372,7 +372,7 @@ test('[T45] under a contract a terminal tool that is not listed is plain, and is
   expect(systemOf(model)).toBe(listing('- end: Ends.'));
 });
 
-test('a transition that comes last sees what later calls of its batch did, and the calls are told of in their order', async () => {
+test('a transition that runs last sees the effects of later calls of its batch, and results are in call order', async () => {
   const done: string[] = [];
   const act = tool({ description: 'Acts.', inputSchema: none, execute: () => void done.push('act') });
   const leave = transition(() => done.join());
@@ -398,7 +398,7 @@ test('[K3] a result that is final ends the turn if all calls of its batch succee
   expect(model.requests).toHaveLength(1);
 });
 
-test('[K3] a final result ends nothing if another call of its batch failed, or under a terminating contract', async () => {
+test('[K3] a final result does not end the turn if another call of its batch failed, or under a terminating contract', async () => {
   const broken = tool({ description: 'Fails.', inputSchema: none, execute: () => fail('No.') });
   const failing = scriptedModel([[{ toolName: 'broken' }, said('Done.')], 'It failed.']);
   const tools = { broken, say: saying(), answer };

@@ -55,7 +55,7 @@ test.each([
   expect(await running).toMatchObject({ response: 'Task completed: x', stop: ended });
 });
 
-test('[R15] what resolves to no tool of the run is refused before any model call, naming it', async () => {
+test('[R15] an entry that is not a tool of the run is refused before any model call, naming it', async () => {
   const { model, running } = run([[completed('x')]], { toolIds: ['complete', 'compleat'] });
   await expect(running).rejects.toMatchObject({
     code: 'options',
@@ -66,7 +66,7 @@ test('[R15] what resolves to no tool of the run is refused before any model call
   expect(model.requests).toHaveLength(0);
 });
 
-test('[R15] a step may leave a listed tool out, and it ends the run where it is offered', async () => {
+test('[R15] a step may leave a listed tool out, and it ends the run in steps that offer it', async () => {
   const { running, model } = run(
     [[noted('a')], [completed('x')], [completed('y')]],
     {},
@@ -131,7 +131,7 @@ test('[R16] by default the view keeps only the calls that ran, each with its res
   }
 });
 
-test('[R16] the next turn is asked with the trimmed view', async () => {
+test('[R16] the next turn uses the trimmed view', async () => {
   const { running } = run([[completed('x'), noted('b')]]);
   const { transcript } = await running;
   const model = scriptedModel(['Hello.']);
@@ -145,13 +145,13 @@ test.each([
   ['keep', { history: 'keep' as const }],
   ['trim', { history: 'trim' as const }],
   ['keep, by default', {}],
-])('[R16] without a contract the history is as asked: %s', async (kept, batch) => {
+])('[R16] without a contract the history option applies: %s', async (kept, batch) => {
   const model = scriptedModel([[{ toolName: 'giveUp' }, { toolName: 'giveUp' }, noted('b')]]);
   const { transcript } = await runTurn({ prompt: 'Go.', model, tools, batch });
   expect(shownCalls(transcript)).toEqual(kept === 'trim' ? ['giveUp'] : ['giveUp', 'giveUp', 'note']);
 });
 
-test("[R16] with history 'keep' the others show as skipped", async () => {
+test("[R16] with history 'keep' the other calls are shown as skipped", async () => {
   const { transcript } = await run([[completed('x'), noted('b')]], {}, { batch: { history: 'keep' } }).running;
   expect(shownCalls(transcript)).toEqual(['complete', 'note']);
   expect(shownResults(transcript)[1]).toMatchObject({
@@ -160,7 +160,7 @@ test("[R16] with history 'keep' the others show as skipped", async () => {
 });
 
 test.each(['on a call that ran', 'on one that did not', 'on its reasoning'])(
-  '[R16] where the reply carries provider metadata (%s) nothing is trimmed, and the others show as skipped',
+  '[R16] if the reply has provider metadata (%s), nothing is trimmed, and the other calls are shown as skipped',
   async (where) => {
     const providerMetadata = { google: { thoughtSignature: 'abc' } };
     const call = (toolName: string, input: object, marked: boolean) => ({
@@ -263,14 +263,14 @@ test.each([
       expect(await running).toMatchObject({ stop: ended, steps: 3 });
       expect(lastOf(model.requests[1])).toEqual({ role: 'system', content: NUDGE });
       expect(lastOf(model.requests[2])).toEqual({ role: 'user', content: [{ type: 'text', text: NUDGE }] });
-      // It has learnt: the step after is not refused first. The first message stays what it was.
+      // The format is remembered: the next step is not refused first. The first message stays unchanged.
       expect(model.requests).toHaveLength(4);
       expect(model.requests[3]?.prompt[0]).toEqual({ role: 'system', content: 'You are terse.' });
     }
   },
 );
 
-test('[R18] a provider that refuses for another reason is not asked for ever', async () => {
+test('[R18] a provider that refuses for another reason is not retried for ever', async () => {
   const refusal = Object.assign(new Error('bad request'), { statusCode: 400 });
   const { running, model } = run(['Hm.', refusal, refusal, refusal]);
   await expect(running).rejects.toBe(refusal);
@@ -291,12 +291,12 @@ test('[R19] any tool call, also a failing one, resets the counter', async () => 
   expect(await running).toMatchObject({ stop: ended, steps: 8 });
 });
 
-test('[R19] without a call in between the counter goes on', async () => {
+test('[R19] without a call in between the counter continues', async () => {
   const { running } = run(['one', [noted('a')], 'two', 'three', [completed('x')]]);
   await expect(running).rejects.toThrow('Max consecutive nudges exceeded');
 });
 
-test('[R20] the default nudge message is that of the seed, to the letter; another may be given', async () => {
+test('[R20] the default nudge message is exactly the specified one; another may be given', async () => {
   const standard = run(['Hm.', [completed('x')]]);
   await standard.running;
   expect(lastOf(standard.model.requests[1])?.content).toBe(NUDGE);
@@ -335,7 +335,7 @@ test.each([
   ['max_invocations', [[noted('a')], [noted('b')]], { maxInvocations: 2 }, MaxInvocationsExceeded],
   ['max_nudges', [[noted('a')], [noted('b')], 'No.'], { consecutiveNudges: 0 }, MaxConsecutiveNudgesExceeded],
 ])(
-  '[R21] the error of %s carries stop and transcript, and what was done is not lost',
+  '[R21] the error of %s has stop and transcript, and finished work is not lost',
   async (reason, replies, contract, type) => {
     const events: TurnEvent[] = [];
     const { running, session } = run(replies as ScriptedReply[], contract, {

@@ -10,7 +10,7 @@ import { runTurn } from '../../src/turn/run-turn.ts';
 
 const empty = z.object({});
 
-/** A tool that gives a value, whatever it is. */
+/** A tool that returns a given value. */
 function giving(value: unknown) {
   return tool({ description: 'Gives.', effects: 'none', inputSchema: empty, execute: () => value });
 }
@@ -33,7 +33,7 @@ test('[R47] a transcript read back is the one stored: entries, view and JSON', a
   );
 });
 
-test('[R47] whatever a tool gives, its transcript can be stored', async () => {
+test('[R47] a transcript can be stored with any result of a tool', async () => {
   const cycle: Record<string, unknown> = { name: 'cycle' };
   cycle.self = cycle;
   const deep = JSON.parse(`${'['.repeat(5_000)}${']'.repeat(5_000)}`);
@@ -87,7 +87,7 @@ test('[R47] bytes and addresses in messages reach the model the same after a sto
   expect(first?.content).toEqual([{ ...content[0], data: { type: 'data', data: 'iVBORw==' } }, content[1]]);
 });
 
-test('[R47] what the caller does with the stored data later changes nothing', async () => {
+test('[R47] changing the stored data later has no effect', async () => {
   const transcript = await transcriptOf({ list: [1] });
   const stored = structuredClone(transcript.toJSON());
   const read = Transcript.fromJSON(stored);
@@ -99,7 +99,7 @@ test('[R47] what the caller does with the stored data later changes nothing', as
   expect(transcript.entries.map(({ kind }) => kind)).not.toContain('gone');
 });
 
-test('[R47] what is no stored transcript is refused, saying what one is', () => {
+test('[R47] a value that is not a stored transcript is refused, saying what is expected', () => {
   const bad: unknown[] = [
     null,
     undefined,
@@ -119,7 +119,7 @@ test('[R47] what is no stored transcript is refused, saying what one is', () => 
   for (const json of bad) expect(() => Transcript.fromJSON(json as never), String(json)).toThrow(/stored transcript/);
 });
 
-test('[R47] entries of a kind that a later version adds are passed over', () => {
+test('[R47] entries of a kind that a later version adds are skipped', () => {
   const entries = [{ kind: 'turn' }, { kind: 'hologram', colour: 'blue' }] as never;
   expect(Transcript.fromJSON({ version: 1, entries }).view()).toEqual([]);
 });
@@ -153,7 +153,7 @@ test('[R38] [R47] any stored prefix resumes to a valid end, and nothing settled 
   expect(whole.response).toBe('done');
   const { entries } = whole.transcript.toJSON();
   expect(entries.length).toBeGreaterThan(15);
-  // R53: before the prompt is in it nothing is said, and a turn upon it is refused.
+  // R53: without a prompt the transcript has no message, and a turn on it is refused.
   expect(entries.slice(0, 2).map(({ kind }) => kind)).toEqual(['turn', 'message']);
   for (let length = 2; length <= entries.length; length++) {
     const kept = entries.slice(0, length);
@@ -173,7 +173,7 @@ test('[R38] [R47] any stored prefix resumes to a valid end, and nothing settled 
       ran.filter((callId) => settled.includes(callId)),
       `prefix of ${length}`,
     ).toEqual([]);
-    // What was there stays as it was, and only grows.
+    // Existing entries stay unchanged; entries are only added.
     expect(transcript.toJSON().entries.slice(0, length)).toEqual(kept);
   }
 });

@@ -20,7 +20,7 @@ import { scriptedModel } from '../../src/testing/scripted-model.ts';
 const none = z.object({});
 const act = tool({ description: 'Acts.', inputSchema: none, execute: () => 'done' });
 
-// As JavaScript would call them: no type says no.
+// Called as from JavaScript, without type checks.
 type Loose = (...args: unknown[]) => unknown;
 const loose = (call: unknown): Loose => call as Loose;
 
@@ -46,7 +46,7 @@ test.each<[string, string, object]>([
   expect(model.requests).toHaveLength(0);
 });
 
-test('[R53] an option like no other is refused with the list of those that are known', async () => {
+test('[R53] an option without a similar one is refused with the list of known ones', async () => {
   await expect(loose(runTurn)({ model: scriptedModel([]), prompt: 'Go.', zzzzzzzzzz: 1 })).rejects.toThrow(
     /^Option "zzzzzzzzzz" is not known\. Known: model, instructions, .*, parent\.$/,
   );
@@ -66,7 +66,7 @@ test('[R53] an unknown option of a turn inside a call is refused there', async (
   });
 });
 
-test('[R53] an unknown name whose value is undefined says nothing, like a known one', async () => {
+test('[R53] an unknown name whose value is undefined is ignored, like a known one', async () => {
   const options = { model: scriptedModel(['Done.']), prompt: 'Go.', system: undefined, maxSteps: undefined };
   expect(await loose(runTurn)(options)).toMatchObject({ response: 'Done.' });
 });
@@ -93,7 +93,7 @@ test.each<[string, string, object]>([
   expect(define).toThrow(expect.objectContaining({ code: 'tool_definition', field }));
 });
 
-test('[R53] [T7] what tools of the AI SDK carry beyond our fields is left alone', async () => {
+test('[R53] [T7] additional fields of AI SDK tools are accepted', async () => {
   const theirs = {
     ...aiTool({ inputSchema: none, execute: async () => 'theirs' }),
     strict: true,
@@ -108,7 +108,7 @@ test('[R53] [T7] what tools of the AI SDK carry beyond our fields is left alone'
   expect(settlements[0]?.outcome).toMatchObject({ status: 'ok', value: 'theirs' });
 });
 
-test('[R53] marks that a host puts on a copy of a tool are left alone', async () => {
+test('[R53] additional fields that a host puts on a copy of a tool are accepted', async () => {
   const marked = { ...act, visible: true };
   const { settlements } = await runTurn({
     model: scriptedModel([{ toolName: 'marked' }, 'done']),
@@ -162,7 +162,7 @@ test.each<[string, string, () => unknown]>([
     'hook is not known. Did you mean "hooks"?',
     () => loose(plugin)({ name: 'p', tools: () => ({}), getAgentConfig: () => ({}), hook: {} }),
   ],
-])('[R53] what %s does not know is refused with the nearest known name', async (_what, message, call) => {
+])('[R53] an option that %s does not know is refused with the nearest known name', async (_what, message, call) => {
   await expect((async () => call())()).rejects.toThrow(message);
 });
 
@@ -182,7 +182,7 @@ test.each<[string, object]>([
   expect(model.requests).toHaveLength(0);
 });
 
-test('[R53] a turn that waits for its transcript finds what the turn before it said there', async () => {
+test('[R53] a turn that waits for its transcript then sees the messages of the turn before', async () => {
   const transcript = new Transcript();
   const model = scriptedModel(['One.', 'Two.']);
   const first = runTurn({

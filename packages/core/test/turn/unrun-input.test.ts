@@ -7,7 +7,7 @@ import { scriptedModel } from '../../src/testing/scripted-model.ts';
 const bad = tool({ description: 'Fails.', inputSchema: z.object({}), execute: () => fail('It rains.') });
 const note = tool({ description: 'Notes.', inputSchema: z.object({ what: z.string() }), execute: ({ what }) => what });
 
-test('[R4] a call that was not run has its input as data where it is JSON, like those that ran', async () => {
+test('[R4] a call that was not run has its input parsed if it is JSON, like those that ran', async () => {
   const steps: FinishedStep[] = [];
   const model = scriptedModel([
     [

@@ -26,7 +26,7 @@ import type { Journal } from '../../src/transcript/journal.ts';
 import { readProgress } from '../../src/transcript/progress.ts';
 import { Transcript } from '../../src/transcript/transcript.ts';
 
-/** What a provider would refuse: each call is followed directly by its one result, and no result is without its call. */
+/** Why a provider would refuse messages: each call must be followed directly by exactly one result, and each result needs its call. */
 function problemOf(messages: readonly LanguageModelV4Message[]): string | undefined {
   const seen = new Set<string>();
   for (const [index, message] of messages.entries()) {
@@ -74,7 +74,7 @@ function assertPaired(messages: readonly LanguageModelV4Message[]): void {
   if (problem !== undefined) throw new Error(`${problem}: ${JSON.stringify(messages)}`);
 }
 
-/** Each call has one end, or waits for an answer. */
+/** Asserts that each call has one end, or waits for an answer. */
 function assertSettledOnce(entries: readonly Entry[]): void {
   const waiting = readProgress(entries).waiting;
   const ends = new Map<string, number>();
@@ -191,7 +191,7 @@ interface Life {
   readonly answers: readonly ('result' | 'error' | 'approve' | 'deny' | 'none')[];
   readonly waits: boolean;
   readonly asksAnew: boolean;
-  /** Where the life before did not end in death, it goes on in the same process. */
+  /** If the process was not killed before, the next part runs in the same process. */
   readonly sameProcess: boolean;
 }
 
@@ -259,7 +259,7 @@ const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 
 class Killed extends Error {}
 
-/** Takes writes until it dies at one, before or after that one is kept. It throws at once or rejects: both are refusals. */
+/** Accepts writes until it dies at one, before or after that one is stored. It throws synchronously or rejects; both count. */
 function mortal(kept: MemoryJournal, life: Life): Journal {
   let writes = 0;
   const write = (keep: () => void | Promise<void>): void | Promise<void> => {
@@ -297,7 +297,7 @@ class World {
       const life = lives.shift() ?? LAST_LIFE;
       const before = this.kept.entries.length;
       const ended = await this.#once(life, prompt);
-      // What was never kept has to be said again.
+      // A message that was never stored has to be sent again.
       if (ended === 'interrupted') prompt = this.kept.entries.length === before ? prompt : undefined;
       else if (ended === 'waits') prompt = life.asksAnew ? 'Never mind.' : undefined;
       else if (lives.length === 0) return;
@@ -306,7 +306,7 @@ class World {
     throw new Error('The scenario comes to no end.');
   }
 
-  /** One life of the process. */
+  /** Runs the process until it ends or is killed. */
   async #once(life: Life, prompt: string | undefined): Promise<'interrupted' | 'waits' | 'ended'> {
     if (life.waits) await this.#clock.advance(2_000);
     this.#host = new AbortController();
@@ -364,7 +364,7 @@ class World {
     return answers;
   }
 
-  /** What lives in memory is what was kept. */
+  /** The state in memory is the stored one. */
   #check({ transcript }: TurnResult, session: Session): void {
     const restored = this.kept.restore(createSession({ slices: [notes] }));
     expect(restored.transcript.view()).toEqual(Transcript.fromJSON(JSON.stringify(transcript)).view());
@@ -409,7 +409,7 @@ class World {
   }
 }
 
-/** Nothing goes wrong in it, and whoever was asked says yes. */
+/** A scenario without crashes in which every approval is given. */
 const LAST_LIFE: Life = {
   diesAt: 1_000_000,
   kept: false,
@@ -419,7 +419,7 @@ const LAST_LIFE: Life = {
   sameProcess: false,
 };
 
-/** A search that the provider ran itself, beside a call of ours. */
+/** A search that the provider ran itself, next to a call of a tool. */
 function searched(toolCallId: string): LanguageModelV4Content[] {
   return [
     { type: 'tool-call', toolCallId, toolName: 'look', input: '{"what":"web"}', providerExecuted: true },
@@ -474,6 +474,6 @@ test.each<[string, LanguageModelV4Message[]]>([
   expect(problemOf([asks('a', 'b'), answers('a', 'b'), says('x'), asks('c'), answers('c')])).toBeUndefined();
 });
 
-test('[R38] through abort, crash, trim, rewind, condensing, rejection and expiry each call is followed by its one result', async () => {
+test('[R38] through abort, crash, trim, rewind, condensing, rejection and expiry each call is followed by exactly one result', async () => {
   await fc.assert(fc.asyncProperty(scenarioArbitrary, holds), { numRuns: RUNS });
 });

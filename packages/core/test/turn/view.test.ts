@@ -10,7 +10,7 @@ import { streamTurn } from '../../src/turn/stream-turn.ts';
 
 const what = z.object({ what: z.string() });
 
-/** Shows what it is asked for, in the slot "screen". */
+/** Returns its input, in the slot "screen". */
 const look = tool({
   description: 'Looks.',
   inputSchema: what,
@@ -38,7 +38,7 @@ function shown(model: ScriptedModel, request: number): unknown[] {
   return results(model.requests[request]?.prompt);
 }
 
-test('[R36] across steps only the newest result of a slot is whole, from the very next request on', async () => {
+test('[R36] across steps only the newest result of a slot is complete, from the next request on', async () => {
   const model = scriptedModel([call('look', 'a'), call('echo', 'x'), call('look', 'b'), call('look', 'c'), 'Done.']);
   const { transcript } = await runTurn({ model, prompt: 'go', tools: { look, echo } });
   expect(shown(model, 1)).toEqual(['screen a']);
@@ -49,7 +49,7 @@ test('[R36] across steps only the newest result of a slot is whole, from the ver
   expect(kept).toEqual(['screen a', 'x', 'screen b', 'screen c']);
 });
 
-test('[R36] within a batch the last call of a slot is whole, also where an earlier one takes longer', async () => {
+test('[R36] within a batch the last call of a slot is complete, even if an earlier one takes longer', async () => {
   const first = Promise.withResolvers<void>();
   const slow = tool({
     description: 'Looks, the first time for as long as the second time takes.',
@@ -76,7 +76,7 @@ test('[R36] tools share a slot by its name, and slots of other names are untouch
   expect(shown(model, 2)).toEqual([MARKER, MARKER, 'map', 'news']);
 });
 
-test('[R36] a failure neither takes a slot nor gives way', async () => {
+test('[R36] a failure neither takes a slot nor is condensed', async () => {
   const flaky = tool({
     description: 'Fails where told.',
     inputSchema: what,
@@ -95,7 +95,7 @@ test('[R36] a failure neither takes a slot nor gives way', async () => {
   expect(shown(model, 4)).toEqual([MARKER, 'no screen', 'screen b', 'no screen']);
 });
 
-test('[R36] a stored transcript is condensed like the one it was stored from, and goes on so', async () => {
+test('[R36] a transcript read back is condensed like the original, and later results too', async () => {
   const first = await runTurn({
     model: scriptedModel([call('look', 'a'), call('look', 'b'), 'Done.']),
     prompt: 'go',
@@ -109,7 +109,7 @@ test('[R36] a stored transcript is condensed like the one it was stored from, an
   expect(shown(model, 1)).toEqual([MARKER, MARKER, 'screen c']);
 });
 
-test('[R36] a result that gave way to one that was rewound is whole again, and gives way again', async () => {
+test('[R36] a result that was condensed because of one that was rewound is complete again, and can be condensed again', async () => {
   const tools: ToolSet = { look, rewind: rewindTool };
   const back: ScriptedCall = { toolName: 'rewind', input: { reason: 'r', guidance: 'g' } };
   const first = await runTurn({ model: scriptedModel([call('look', 'a'), 'Done.']), prompt: 'one', tools });
@@ -121,7 +121,7 @@ test('[R36] a result that gave way to one that was rewound is whole again, and g
   expect(Transcript.fromJSON(JSON.stringify(second.transcript)).view()).toEqual(second.transcript.view());
 });
 
-test('[R36] an image gives way with its text', async () => {
+test('[R36] an image is condensed with its text', async () => {
   const photo = {
     description: 'Photographs.',
     inputSchema: what,
@@ -144,7 +144,7 @@ test('[R36] an image gives way with its text', async () => {
   ]);
 });
 
-test('[R37] what is observed is the last message of each request and is stored nowhere', async () => {
+test('[R37] the observation is the last message of each request and is not stored', async () => {
   let looked = 0;
   const model = scriptedModel([call('echo', 'a'), call('echo', 'b'), 'Done.']);
   const { transcript } = await runTurn({
@@ -162,7 +162,7 @@ test('[R37] what is observed is the last message of each request and is stored n
   expect(JSON.stringify(transcript.view())).not.toContain('look');
 });
 
-test('[R37] nothing observed is no message, and an observation that throws does not end the turn', async () => {
+test('[R37] an empty observation adds no message, and one that throws does not end the turn', async () => {
   const model = scriptedModel([call('echo', 'a'), 'Done.']);
   const errors: unknown[] = [];
   let asked = 0;
@@ -213,20 +213,20 @@ const richBack = [
   },
 ];
 
-test('[R39] metadata of text, reasoning, files and calls goes back as it came', async () => {
+test('[R39] metadata of text, reasoning, files and calls is sent back unchanged', async () => {
   const model = scriptedModel([{ content: rich }, call('echo', 'b'), 'Done.']);
   const { transcript } = await runTurn({ model, prompt: 'go', tools: { echo }, newId: sequentialIds() });
   for (const request of [1, 2]) expect(model.requests[request]?.prompt[1]?.content).toEqual(richBack);
   expect(Transcript.fromJSON(JSON.stringify(transcript)).viewFor(model.provider)[1]?.content).toEqual(richBack);
 });
 
-test('[R39] metadata goes back as it came where the reply was streamed', async () => {
+test('[R39] metadata is sent back unchanged if the reply was streamed', async () => {
   const model = scriptedModel([{ content: rich }, 'Done.']);
   await streamTurn({ model, prompt: 'go', tools: { echo }, newId: sequentialIds(), onEvent() {} }).result;
   expect(model.requests[1]?.prompt[1]?.content).toEqual(richBack);
 });
 
-test('[R39] generated bytes are stored as text and go back', async () => {
+test('[R39] generated bytes are stored as text and sent back', async () => {
   const bytes = new Uint8Array([0, 1, 2, 253, 254, 255]);
   const reply: readonly LanguageModelV4Content[] = [
     { type: 'file', mediaType: 'image/png', data: { type: 'data', data: bytes }, providerMetadata: thought },
@@ -244,7 +244,7 @@ test('[R39] generated bytes are stored as text and go back', async () => {
   });
 });
 
-test('[R39] options on the messages a host gives pass untouched', async () => {
+test('[R39] options on messages of the host are passed on unchanged', async () => {
   const cached: LanguageModelV4Message = {
     role: 'user',
     content: [{ type: 'text', text: 'long', providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } } }],
@@ -268,7 +268,7 @@ test('[R40] a request shares every earlier message with the request before it: n
   }
 });
 
-test('[R40] condensing touches the step that gives way and no other', async () => {
+test('[R40] condensing changes only the step that is condensed', async () => {
   const model = scriptedModel((_request, step) => (step <= 20 ? call('look', `${step}`) : 'Done.'));
   await runTurn({ model, prompt: 'go', tools: { look } });
   for (const [index, { prompt }] of model.requests.entries()) {
@@ -278,7 +278,7 @@ test('[R40] condensing touches the step that gives way and no other', async () =
   }
 });
 
-test('[R40] what happened earlier is read when a turn is taken up, and in no step after', async () => {
+test('[R40] earlier entries are read when a turn is resumed, and in no later step', async () => {
   let reads = 0;
   const counted = <T extends object>(value: T): T =>
     new Proxy(value, {
@@ -311,7 +311,7 @@ test('[R40] what happened earlier is read when a turn is taken up, and in no ste
   expect(new Set(atRequest).size).toBe(1);
 });
 
-test('[R40] what this turn settled earlier is not read again by a later step', async () => {
+test('[R40] a later step does not read earlier settlements of this turn again', async () => {
   let reads = 0;
   const value = { text: 'big' };
   const spied = tool({
@@ -336,7 +336,7 @@ test('[R40] what this turn settled earlier is not read again by a later step', a
   expect(new Set(perStep.slice(1)).size).toBe(1);
 });
 
-test('[R38] what a tool does to its arguments changes nothing of what the model is shown that it wrote', async () => {
+test('[R38] a tool that changes its arguments does not change the call that the model sees', async () => {
   const spoil = tool({
     description: 'Spoils what it gets.',
     inputSchema: z.object({ list: z.any() }),

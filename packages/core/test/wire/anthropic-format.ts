@@ -27,7 +27,7 @@ export interface AnthropicRequest {
   readonly stream?: boolean;
 }
 
-/** Messages, for a server that has given out the reasoning in `issued`: like the real one it takes no other back. */
+/** Messages, for a server that has issued the reasoning in `issued`. Like the real one it accepts no other reasoning. */
 export function anthropicFormat(issued: readonly WireMessage[]): WireFormat {
   return {
     path: '/v1/messages',
@@ -106,7 +106,7 @@ function callBlock({ id, name, arguments: written }: WireCall): StreamedBlock {
   };
 }
 
-/** A whole body has parsed input: what cannot be parsed comes as the text it is. */
+/** A complete body has parsed input; input that cannot be parsed is sent as text. */
 function toInput(written: string): unknown {
   try {
     return JSON.parse(written);
@@ -235,7 +235,7 @@ function problemOfPairs({ content }: Message, previous: Message | undefined): st
     : '`tool_result` blocks must come first';
 }
 
-/** While tools are being called with thinking on, the reply they belong to must still begin with its thinking. */
+/** During tool calls with thinking enabled, the reply with the calls must still start with its thinking. */
 function problemOfThinking({ messages, thinking }: AnthropicRequest): string | undefined {
   if (thinking?.type !== 'enabled' || messages.at(-1)?.content[0]?.type !== 'tool_result') return undefined;
   const first = messages.at(-2)?.content[0]?.type;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startModelServer } from './model-server.ts';
 
-// What the servers of these tests let pass is worth as much as what they refuse: the rules of the real APIs.
+// The servers of these tests must refuse exactly what the real APIs refuse.
 const offered = [{ name: 't', input_schema: { type: 'object' } }];
 const user = { role: 'user', content: [{ type: 'text', text: 'Hi.' }] };
 const use = (id: string) => ({ type: 'tool_use', id, name: 't', input: {} });

@@ -5,26 +5,26 @@ import { anthropicFormat } from './anthropic-format.ts';
 import { openAiFormat } from './openai-format.ts';
 import type { WireFormat, WireMessage, WireReply } from './wire-reply.ts';
 
-/** A request as it came, and what it was answered with. */
+/** A request, and its response. */
 export interface WireRequest {
   readonly body: unknown;
   readonly status: number;
-  /** Why it was refused by the format's rules. */
+  /** Why it was refused according to the format. */
   readonly problem?: string;
 }
 
 export interface ModelServer extends AsyncDisposable {
   readonly url: string;
-  /** In order, refused ones among them. */
+  /** In order, including refused ones. */
   readonly requests: readonly WireRequest[];
-  /** Resolves when the first request has come. */
+  /** Resolves when the first request has arrived. */
   readonly asked: Promise<void>;
   /** Resolves when a client hangs up before its response has ended. */
   readonly hungUp: Promise<void>;
 }
 
 /**
- * A model provider on this machine: it refuses what the real API refuses, with 400, and answers what is left from a script,
+ * A model provider on this machine. Like the real API it refuses invalid requests with 400, and answers the others from a script,
  * in order.
  */
 export async function startModelServer(
@@ -51,7 +51,7 @@ export async function startModelServer(
       send(response, format, reply, body.stream === true);
       return;
     }
-    // 422: nobody asks again.
+    // 422, because clients do not retry it.
     const { status, headers = {} } = reply ?? { status: problem === undefined ? 422 : 400 };
     requests.push({ body, status, ...(problem === undefined ? {} : { problem }) });
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
@@ -96,7 +96,7 @@ function send(response: ServerResponse, format: WireFormat, reply: WireMessage, 
   if (reply.hold) response.write(half);
   else if (reply.cut === 'error') response.end(half + format.streamError);
   else if (reply.cut === 'end') response.end(half);
-  // Only when the bytes are out: they are part of what a broken connection leaves behind.
+  // Only after the bytes are sent: the client must get them before the connection breaks.
   else response.write(half, () => response.destroy());
 }
 

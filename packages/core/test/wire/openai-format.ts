@@ -26,7 +26,7 @@ export const openAiFormat: WireFormat = {
     usage: USAGE,
   }),
   toEvents: (reply) => {
-    // A chunk that is none: some servers send heartbeats and bookkeeping of their own.
+    // Not a chunk of the format: some servers send heartbeats and other data.
     const unknown = reply.unknown === true ? [event({ object: 'aura', colour: 'blue' })] : [];
     const [first, ...rest] = chunks(reply).map((choice) => event({ ...ENVELOPE, choices: [choice] }));
     const usage = event({ ...ENVELOPE, choices: [], usage: USAGE });
@@ -61,7 +61,7 @@ function toCall({ id, name, arguments: written, signature }: WireCall): object {
     id,
     type: 'function',
     function: { name, arguments: written },
-    // As Gemini has it behind this format.
+    // As Gemini sends it in this format.
     ...(signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } }),
   };
 }
@@ -74,7 +74,7 @@ function chunks(reply: WireMessage): object[] {
     ...pieces(text).map((content) => ({ content })),
     ...(unreadableCalls === true ? [{ tool_calls: 'two' }] : calls.flatMap(callDeltas)),
   ];
-  // A field nobody knows, a delta of nothing known, and a kind of content part that does not exist.
+  // An unknown field, a delta with nothing known, and a kind of content part that does not exist.
   if (unknown === true)
     deltas.splice(2, 0, { aura: 'blue' }, { content: [{ type: 'hologram', shape: 'cube' }] }, { content: null });
   return [
@@ -136,7 +136,7 @@ function problemOfAssistant({ content, tool_calls: calls }: Message, awaited: Se
   for (const { id, type, function: called } of calls) {
     if (typeof id !== 'string' || id === '' || id.length > 40) return 'tool_calls[].id must have 1 to 40 characters';
     if (type !== 'function' || typeof called.name !== 'string') return 'tool_calls[] must be of type function';
-    // The servers behind this format that render templates parse the arguments, and fail where they are no object.
+    // Servers of this format that render templates parse the arguments, and fail if they are not an object.
     if (!isObjectText(called.arguments)) return 'tool_calls[].function.arguments must be the JSON of an object';
     if (awaited.has(id)) return 'tool_calls[].id is there twice';
     awaited.add(id);

@@ -22,10 +22,10 @@ export interface How {
   readonly mode: 'whole' | 'streamed';
 }
 
-/** A turn that has run against a server, to its end. */
+/** A turn that ran against a server until its end. */
 interface Wire {
   readonly server: ModelServer;
-  /** Of a streamed turn. */
+  /** The events of a streamed turn. */
   readonly events: readonly TurnEvent[];
   readonly result: Promise<TurnResult>;
 }
@@ -81,13 +81,13 @@ export const tools = { weather, answer };
 
 export const ask = (id: string, city: string) => ({ id, name: 'weather', arguments: JSON.stringify({ city }) });
 
-/** Time that does not pass, and who wanted to wait for it. */
+/** A clock that does not advance, and the waits that were requested. */
 export function instantClock(now: number = 0): Clock & { readonly slept: readonly number[] } {
   const slept: number[] = [];
   return { slept, now: () => now, sleep: async (ms) => void slept.push(ms) };
 }
 
-/** What each request was answered with; of those that broke the format's rules, why. */
+/** The status of each response, or why a request was refused by the rules of the format. */
 export function statuses({ requests }: ModelServer): readonly unknown[] {
   return requests.map(({ status, problem }) => problem ?? status);
 }

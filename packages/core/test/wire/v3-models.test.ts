@@ -13,7 +13,7 @@ const usage = {
   outputTokens: { total: 2, text: 2, reasoning: undefined },
 };
 
-/** A model of the version before, that says what it is told to. */
+/** A model with the previous interface version that returns scripted replies. */
 function modelV3(
   replies: readonly LanguageModelV3Content[][],
 ): LanguageModelV3 & { asked: LanguageModelV3CallOptions[] } {
@@ -65,7 +65,7 @@ test.each(['whole', 'streamed'])('[R1] a model of version 3 runs a turn, %s', as
   expect(events.filter(({ type }) => type === 'text.delta')).toHaveLength(mode === 'streamed' ? 1 : 0);
 });
 
-test('[R38] files reach a model of version 3 as that version has them', async () => {
+test('[R38] files reach a model of version 3 in the form of that version', async () => {
   const url = new URL('https://example.org/a.png');
   const messages: Message[] = [
     {
@@ -86,7 +86,7 @@ test('[R38] files reach a model of version 3 as that version has them', async ()
   ]);
 });
 
-test('[R38] files in results reach a model of version 3 as that version has them', async () => {
+test('[R38] files in results reach a model of version 3 in the form of that version', async () => {
   const url = new URL('https://example.org/a.pdf');
   const value = [
     { type: 'text', text: 'Here:' },
@@ -121,7 +121,7 @@ test('[R38] files in results reach a model of version 3 as that version has them
   ]);
 });
 
-test('[R39] what version 3 has no word for is not sent to it, and what it adds goes back', async () => {
+test('[R39] parts that version 3 does not have are not sent to it, and its metadata is sent back', async () => {
   const providerMetadata = { test: { signature: 's1' } };
   const model = modelV3([[{ ...call, providerMetadata }], [{ type: 'text', text: 'Done.' }]]);
   const messages: Message[] = [

@@ -6,8 +6,8 @@ import type { OpenAiRequest } from './openai-format.ts';
 import { ask, failureOf, statuses, wire } from './run-wire.ts';
 import type { WireReply } from './wire-reply.ts';
 
-describe.each(['whole', 'streamed'] as const)('what a provider adds, %s', (mode) => {
-  test('[R39] thinking goes back to Anthropic with its signature, and what is redacted as it was', async () => {
+describe.each(['whole', 'streamed'] as const)('metadata of a provider, %s', (mode) => {
+  test('[R39] thinking is sent back to Anthropic with its signature, and redacted thinking unchanged', async () => {
     const { server, result } = await wire(
       { format: 'anthropic', mode },
       [
@@ -38,7 +38,7 @@ describe.each(['whole', 'streamed'] as const)('what a provider adds, %s', (mode)
     const script: WireReply[] = [{ reasoning, calls: [ask('c1', 'Paris')] }, { status: 400 }];
     const failed = await wire({ format: 'anthropic', mode }, script, { modelSettings: THINKING });
     const { transcript } = await failureOf(failed);
-    // The server of the second half gave the same thinking out, in a reply that is never asked for.
+    // The server of the second half issued the same thinking, in a reply that is never requested.
     const { server, result } = await wire({ format: 'anthropic', mode }, [{ text: 'Sunny.' }, { reasoning }], {
       modelSettings: THINKING,
       transcript: Transcript.fromJSON(JSON.stringify(transcript)),
@@ -48,7 +48,7 @@ describe.each(['whole', 'streamed'] as const)('what a provider adds, %s', (mode)
     expect(statuses(server)).toEqual([200]);
   });
 
-  test('[R39] a thought signature on a call goes back on the same call', async () => {
+  test('[R39] a thought signature on a call is sent back on the same call', async () => {
     const { server, result } = await wire({ format: 'openai', mode }, [
       { calls: [{ ...ask('c1', 'Paris'), signature: 'thought-1' }, ask('c2', 'Rome')] },
       { text: 'Sunny.' },
@@ -63,7 +63,7 @@ describe.each(['whole', 'streamed'] as const)('what a provider adds, %s', (mode)
     expect(sent?.[1]).not.toHaveProperty('extra_content');
   });
 
-  test('[R16] [R39] where calls carry signatures nothing is trimmed', async () => {
+  test('[R16] [R39] if calls have signatures, nothing is trimmed', async () => {
     const calls = [
       { id: 'c1', name: 'answer', arguments: '{"text":"sun"}', signature: 'thought-1' },
       ask('c2', 'Paris'),
@@ -74,7 +74,7 @@ describe.each(['whole', 'streamed'] as const)('what a provider adds, %s', (mode)
     expect(shown).toHaveLength(2);
   });
 
-  test('[R39] a conversation begun with one provider goes on with the other', async () => {
+  test('[R39] a conversation that began with one provider continues with the other', async () => {
     const reasoning = { text: 'Hm.', signature: 'sig-1' };
     const first = await wire({ format: 'anthropic', mode }, [
       { reasoning, text: 'Looking.', calls: [ask('c1', 'Paris')] },

@@ -1,15 +1,15 @@
 /** A tool call of a scripted reply. */
 export interface WireCall {
-  /** As the provider names it. */
+  /** The id that the provider gives it. */
   readonly id: string;
   readonly name: string;
-  /** The text the model writes, which may be no JSON at all. */
+  /** The text that the model writes, which may be invalid JSON. */
   readonly arguments: string;
   /** A thought signature on the call, where the format has one. */
   readonly signature?: string;
 }
 
-/** What the model says in one reply, and what goes wrong on the way. */
+/** The content of one reply, and the errors during the response. */
 export interface WireMessage {
   readonly reasoning?: { readonly text: string; readonly signature?: string };
   /** Reasoning that only the provider can read. */
@@ -17,13 +17,13 @@ export interface WireMessage {
   readonly text?: string;
   readonly calls?: readonly WireCall[];
   readonly finish?: 'length';
-  /** Events and chunks that no client has heard of, among the others. */
+  /** Adds events and chunks that no client knows. */
   readonly unknown?: true;
-  /** The calls are there, in a form that no client can read. */
+  /** Sends the calls in a form that no client can read. */
   readonly unreadableCalls?: true;
-  /** Half-way the response ends: as if it were done, by a broken connection, or by an error told in the stream. */
+  /** The response ends half-way: normally, by a broken connection, or by an error in the stream. */
   readonly cut?: 'end' | 'reset' | 'error';
-  /** Half-way nothing more comes, until the client hangs up. */
+  /** Half-way nothing more is sent until the client disconnects. */
   readonly hold?: true;
 }
 
@@ -35,16 +35,16 @@ interface WireFailure {
 
 export type WireReply = WireMessage | WireFailure;
 
-/** One wire format: what it refuses, and how a reply looks in it. */
+/** One wire format: which requests it refuses, and how it writes a reply. */
 export interface WireFormat {
   readonly path: string;
-  /** What is wrong with a request by the API's own rules; undefined where it is accepted. */
+  /** Why the API would refuse a request; undefined if it is accepted. */
   problemOf(body: never, headers: Readonly<Record<string, unknown>>): string | undefined;
   /** A reply as one body. */
   toBody(reply: WireMessage): unknown;
   /** A reply as server-sent events, in order. */
   toEvents(reply: WireMessage): readonly string[];
-  /** An error told in the middle of a stream, one that passes by itself. */
+  /** A temporary error in the middle of a stream. */
   readonly streamError: string;
   toError(message: string): unknown;
 }

@@ -40,7 +40,7 @@ describe.each(['openai', 'anthropic'] as const)('%s, streamed', (format) => {
   });
 
   test.each(['end', 'reset', 'error'] as const)(
-    '[R27] [R50] a stream cut in the middle (%s) is asked for again, and what the last try said is stored',
+    '[R27] [R50] a stream cut in the middle (%s) is requested again, and the last reply is stored',
     async (cut) => {
       const clock = instantClock();
       const { server, events, result } = await wire(
@@ -78,7 +78,7 @@ describe.each(['openai', 'anthropic'] as const)('%s, streamed', (format) => {
     },
   );
 
-  test('[R27] a stream that is cut each time rejects with a transcript that can go on', async () => {
+  test('[R27] a stream that is cut each time rejects with a transcript that can be resumed', async () => {
     const cut = { text: 'Half of this is never heard of again.', cut: 'end' } as const;
     const { transcript } = await failureOf(await wire(how, [cut, cut, cut], { clock: instantClock() }));
     expect(replyTexts(transcript)).toEqual([]);
@@ -86,7 +86,7 @@ describe.each(['openai', 'anthropic'] as const)('%s, streamed', (format) => {
     expect((await next.result).response).toBe('Whole.');
   });
 
-  test('[R52] events and chunks that nobody knows are passed over', async () => {
+  test('[R52] unknown events and chunks are skipped', async () => {
     const { server, events, result } = await wire(how, [
       { text: 'Let me look.', calls: [ask('c1', 'Paris'), ask('c2', 'Rome')], unknown: true },
       { text: 'Sunny everywhere.', unknown: true },
@@ -99,7 +99,7 @@ describe.each(['openai', 'anthropic'] as const)('%s, streamed', (format) => {
     expect(statuses(server)).toEqual([200, 200]);
   });
 
-  test('[R52] a reply all of whose calls cannot be read is an error, and not a reply without calls', async () => {
+  test('[R52] a reply with only unreadable calls is an error, and not a reply without calls', async () => {
     const { server, result } = await wire(how, [
       { text: 'Let me look.', calls: [ask('c1', 'Paris'), ask('c2', 'Rome')], unreadableCalls: true },
     ]);
@@ -107,7 +107,7 @@ describe.each(['openai', 'anthropic'] as const)('%s, streamed', (format) => {
     expect(statuses(server)).toEqual([200]);
   });
 
-  test('[R26] [R51] aborting in mid-stream hangs up and stops the turn', async () => {
+  test('[R26] [R51] aborting in the middle of a stream disconnects and stops the turn', async () => {
     await using server = await startModelServer(format, [{ text: 'Once upon a time there was a model.', hold: true }]);
     const host = new AbortController();
     const events: TurnEvent[] = [];
@@ -124,7 +124,7 @@ describe.each(['openai', 'anthropic'] as const)('%s, streamed', (format) => {
     expect(statuses(server)).toEqual([200]);
   });
 
-  test('[R51] a reader that stops reading hangs up', async () => {
+  test('[R51] a reader that stops reading disconnects', async () => {
     await using server = await startModelServer(format, [{ text: 'Once upon a time there was a model.', hold: true }]);
     const stream = streamTurn({ model: modelOf(format, server.url), prompt: 'Tell!' });
     for await (const { type } of stream) if (type === 'text.delta') break;

@@ -28,7 +28,7 @@ describe.each(matrix)('$format, $mode', (how) => {
     expect(JSON.stringify(server.requests[2]?.body)).toMatch(/Let me look\..*Sunny in Paris.*Sunny in Rome/);
   });
 
-  test('[R1] [R6] parallel calls settle in call order, also where the provider repeats an id', async () => {
+  test('[R1] [R6] parallel calls settle in call order, even if the provider repeats an id', async () => {
     const { server, result } = await wire(how, [
       { calls: [ask('same', 'Paris'), ask('same', 'Rome'), ask('other', 'Oslo')] },
       { text: 'Done.' },
@@ -43,7 +43,7 @@ describe.each(matrix)('$format, $mode', (how) => {
     expect(statuses(server)).toEqual([200, 200]);
   });
 
-  test('[R56] a provider gets its own ids back, and ours for those that it repeats', async () => {
+  test("[R56] a provider gets its own ids back, and the library's ids for those that it repeats", async () => {
     const { server, result } = await wire(how, [
       { calls: [ask('c1', 'Paris'), ask('same', 'Rome')] },
       { calls: [ask('same', 'Oslo'), ask('c2', 'Bonn')] },
@@ -68,7 +68,7 @@ describe.each(matrix)('$format, $mode', (how) => {
     expect(statuses(server)).toEqual([200]);
   });
 
-  test('[R38] a conversation that ended with a terminal tool is taken by the provider when it goes on', async () => {
+  test('[R38] the provider accepts a conversation that ended with a terminal tool and continues', async () => {
     const script: WireReply[] = [
       { calls: [{ id: 'c1', name: 'answer', arguments: '{"text":"sun"}' }, ask('c2', 'Paris')] },
     ];
@@ -88,14 +88,14 @@ describe.each(matrix)('$format, $mode', (how) => {
     ['null', 'null'],
     ['of the wrong type', '{"city": 5}'],
   ])(
-    '[R38] arguments that are %s settle invalid_input, and the provider takes the conversation',
+    '[R38] arguments that are %s settle invalid_input, and the provider accepts the conversation',
     async (_, written) => {
       const { server, result } = await wire(how, [
         { calls: [{ id: 'c1', name: 'weather', arguments: written }, ask('c2', 'Rome')] },
         { text: 'Sorry.' },
       ]);
       const { settlements } = await result;
-      // Where there is an object it is checked; null is a call without arguments, and the city is missing.
+      // An object is checked; null is a call without arguments, so the city is missing.
       expect(settlements.map(({ outcome }) => outcome)).toMatchObject([
         { status: 'error', code: 'invalid_input' },
         { status: 'ok', text: 'Sunny in Rome' },
@@ -104,7 +104,7 @@ describe.each(matrix)('$format, $mode', (how) => {
     },
   );
 
-  test('[R38] a call of a tool that is not there fails, and the provider takes the conversation', async () => {
+  test('[R38] a call of an unknown tool fails, and the provider accepts the conversation', async () => {
     const { server, result } = await wire(how, [
       { calls: [{ id: 'c1', name: 'whether', arguments: '{}' }] },
       { text: 'Sorry.' },
@@ -113,7 +113,7 @@ describe.each(matrix)('$format, $mode', (how) => {
     expect(statuses(server)).toEqual([200, 200]);
   });
 
-  test('[R27] 429 is retried after as long as Retry-After says, in seconds or as a date', async () => {
+  test('[R27] 429 is retried after the time of Retry-After, in seconds or as a date', async () => {
     const clock = instantClock(1_000);
     const { server, result } = await wire(
       how,
@@ -129,7 +129,7 @@ describe.each(matrix)('$format, $mode', (how) => {
     expect(statuses(server)).toEqual([429, 429, 200]);
   });
 
-  test('[R27] 500 is retried with growing waits, and rejects when it stays', async () => {
+  test('[R27] 500 is retried with growing waits, and rejects if it persists', async () => {
     const clock = instantClock();
     const { server, result } = await wire(how, [{ status: 500 }, { status: 503 }, { status: 500 }], { clock });
     await expect(result).rejects.toMatchObject({ statusCode: 500, stop: { reason: 'error' } });
@@ -147,7 +147,7 @@ describe.each(matrix)('$format, $mode', (how) => {
     }
   });
 
-  test('[R27] [R47] after a final error the turn goes on from its transcript, and no call runs again', async () => {
+  test('[R27] [R47] after a final error the turn can be resumed from its transcript, and no call runs again', async () => {
     const failed = await wire(how, [{ calls: [ask('c1', 'Paris')] }, { status: 400 }]);
     const { transcript } = await failureOf(failed);
     const never = tool({ ...weather, execute: () => expect.unreachable('it ran again') });
@@ -160,7 +160,7 @@ describe.each(matrix)('$format, $mode', (how) => {
     expect(statuses(server)).toEqual([200]);
   });
 
-  test('[R18] a nudge goes where the provider takes it: as a system message, or else as a user message', async () => {
+  test('[R18] a nudge is a system message, or a user message if the provider refuses that', async () => {
     const { server, result } = await wire(
       how,
       [
@@ -177,13 +177,13 @@ describe.each(matrix)('$format, $mode', (how) => {
       expect(statuses(server)).toEqual([200, 200, 200, 200]);
       expect(roles).toEqual('system user assistant system assistant tool assistant system'.split(' '));
     } else {
-      // Refused once; after that it is known.
+      // Refused once; after that the format is known.
       expect(statuses(server)).toEqual([200, 'messages.2: role system is not allowed here', 200, 200, 200]);
       expect(roles).toEqual('user assistant user assistant user assistant user'.split(' '));
     }
   });
 
-  test('[R18] a nudge keeps its place where no system message comes before it', async () => {
+  test('[R18] a nudge keeps its place if no system message comes before it', async () => {
     const { server, result } = await wire(
       how,
       [{ text: 'Sunny.' }, { calls: [{ id: 'c1', name: 'report', arguments: '{"text":"sun"}' }] }],
@@ -193,12 +193,12 @@ describe.each(matrix)('$format, $mode', (how) => {
       },
     );
     expect((await result).response).toBe('Answer: sun');
-    // Where nothing else is there, the provider's package moves it to the top; and that, too, is refused.
+    // If there is no other system message, the provider's package moves it to the top, and that is refused too.
     const last = how.format === 'openai' ? 'system' : 'user';
     expect(rolesOf(server.requests.at(-1)?.body)).toEqual(['user', 'assistant', last]);
   });
 
-  test('[R18] finding out that system messages are refused takes nothing from the retries', async () => {
+  test('[R18] the attempt that finds out that system messages are refused does not count as a retry', async () => {
     const clock = instantClock();
     const { result } = await wire(
       how,
@@ -214,7 +214,7 @@ describe.each(matrix)('$format, $mode', (how) => {
     expect(clock.slept).toEqual([500, 1_000]);
   });
 
-  test('[R18] system messages at the start stay what they are when a later one has to give way', async () => {
+  test('[R18] system messages at the start stay system messages when a later one has to become a user message', async () => {
     const { server, result } = await wire(
       how,
       [
@@ -241,7 +241,7 @@ describe.each(matrix)('$format, $mode', (how) => {
     );
   });
 
-  test('[R38] a reply of nothing, or of blanks, is taken back by the provider', async () => {
+  test('[R38] the provider accepts a history with an empty or blank reply', async () => {
     const { server, result } = await wire(
       how,
       [{}, { text: '\n\n', calls: [ask('c1', 'Paris')] }, { text: ' \n' }, { text: '' }],
@@ -253,7 +253,7 @@ describe.each(matrix)('$format, $mode', (how) => {
     );
   });
 
-  test('[R26] aborting while the model is asked hangs up and stops the turn', async () => {
+  test('[R26] aborting during a request disconnects and stops the turn', async () => {
     await using server = await startModelServer(how.format, [{ text: 'Never whole.', hold: true }]);
     const host = new AbortController();
     const options = { model: modelOf(how.format, server.url), prompt: 'Tell!', signal: host.signal };
@@ -264,7 +264,7 @@ describe.each(matrix)('$format, $mode', (how) => {
     expect((await result).stop).toEqual({ reason: 'aborted' });
   });
 
-  test('[R55] the last word is taken by the provider, which refuses calls in a history without tools', async () => {
+  test('[R55] the provider, which refuses calls in a history without tools, accepts the last request', async () => {
     const { server, result } = await wire(
       how,
       [{ calls: [ask('c1', 'Paris')] }, { text: 'Sunny, I think.', calls: [ask('c2', 'Rome')] }],
@@ -283,7 +283,7 @@ describe.each(matrix)('$format, $mode', (how) => {
     });
   });
 
-  test('[R28] a reply cut by its length is asked for once more', async () => {
+  test('[R28] a reply cut by its length is requested once more', async () => {
     const { server, result } = await wire(how, [{ text: 'A very long', finish: 'length' }, { text: 'Short.' }]);
     expect(await result).toMatchObject({ response: 'Short.', stop: { reason: 'end_turn', by: 'text' } });
     const again = await wire(how, [
@@ -294,7 +294,7 @@ describe.each(matrix)('$format, $mode', (how) => {
     expect([...statuses(server), ...statuses(again.server)]).toEqual([200, 200, 200, 200]);
   });
 
-  test('[R38] calls cut by the length of the reply settle, and the provider takes the conversation', async () => {
+  test('[R38] calls cut by the length of the reply settle, and the provider accepts the conversation', async () => {
     const { server, result } = await wire(how, [
       {
         calls: [ask('c1', 'Paris'), { id: 'c2', name: 'weather', arguments: '{"city": "Ro' }],
@@ -306,7 +306,7 @@ describe.each(matrix)('$format, $mode', (how) => {
     expect(statuses(server)).toEqual([200, 200]);
   });
 
-  test('[R16] [R38] a trimmed batch and a skipped one are both taken by the provider', async () => {
+  test('[R16] [R38] the provider accepts a trimmed batch and a skipped one', async () => {
     for (const history of ['trim', 'keep'] as const) {
       const calls = [{ id: 'c1', name: 'answer', arguments: '{"text":"sun"}' }, ask('c2', 'Paris')];
       const { result } = await wire(how, [{ text: 'So:', calls }], {

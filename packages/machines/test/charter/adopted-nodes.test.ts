@@ -7,7 +7,7 @@ import { outcomes, run } from '../kit.ts';
 const noop = tool({ description: 'Does nothing.', inputSchema: z.object({}), execute: () => 'ok' });
 const go = { toolName: 'transition_go' };
 
-test('nodes that a handler makes are each named by their transition, counted', async () => {
+test('nodes that a handler makes are named after their transition, with a number', async () => {
   const start = node({
     instructions: 'Start.',
     transitions: { go: () => to(node({ instructions: 'Made.', transitions: { back: 'start' } })) },
@@ -18,7 +18,7 @@ test('nodes that a handler makes are each named by their transition, counted', a
   expect(made.nodeNames).toEqual(['start', 'start.go', 'start.go.2', 'start.go.3']);
 });
 
-test('[M6] one that cannot work is an error result, and leaves no name behind, nor do those inside it', async () => {
+test('[M6] a made node that cannot work is an error result, and neither its name nor those inside it stay reserved', async () => {
   const inner = node({ name: 'inner', instructions: 'Inner.' });
   let broken = true;
   const start = node({
@@ -38,7 +38,7 @@ test('[M6] one that cannot work is an error result, and leaves no name behind, n
   expect(made.nodeNames).toEqual(['start', 'made', 'inner']);
 });
 
-test('[M11] one with a reserved name of a tool is refused when it is met', async () => {
+test('[M11] a made node with a reserved tool name is refused when the transition is taken', async () => {
   const start = node({
     instructions: 'Start.',
     transitions: { go: () => to(node({ instructions: 'Made.', tools: { cede: noop } })) },

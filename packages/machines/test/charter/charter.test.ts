@@ -31,9 +31,9 @@ function inNode(definition: object, rest: object = {}): CharterError {
   return problem({ nodes: { a: node({ instructions: 'a', ...definition } as never), plain }, ...rest });
 }
 
-describe('names that are taken', () => {
+describe('reserved names', () => {
   for (const name of ['updateState', 'transition', 'cede', 'spawn', 'suspend', 'transition_x']) {
-    test(`[M11] a tool named "${name}" fails the charter, wherever it stands`, () => {
+    test(`[M11] a tool named "${name}" fails the charter, wherever it is defined`, () => {
       const tools = { [name]: noop };
       expect(inNode({ tools }).path).toBe(`nodes.a.tools.${name}`);
       expect(problem({ nodes: { plain }, tools }).path).toBe(`tools.${name}`);
@@ -42,7 +42,7 @@ describe('names that are taken', () => {
     });
   }
 
-  test('[M11] a name that only looks like one is fine', () => {
+  test('[M11] a name that only resembles a reserved one is fine', () => {
     const tools = { update_state: noop, transitional: noop, updatestate: noop };
     expect(charter({ nodes: { a: node({ instructions: 'a', tools }) } }).nodeNames).toEqual(['a']);
   });
@@ -157,7 +157,7 @@ describe('charters that cannot work are refused, naming the path', () => {
     });
   }
 
-  test('a machine is refused a root that cannot be one', () => {
+  test('a machine with a root that cannot be one is refused', () => {
     const worker = node({ instructions: 'w', worker: true });
     const strict = node({ instructions: 's', state: z.object({ n: z.number() }) });
     const made = charter({ nodes: { plain, worker, strict } });
@@ -175,7 +175,7 @@ describe('charters that cannot work are refused, naming the path', () => {
     expect(() => createMachine({} as never, { root: 'plain' })).toThrow('must come from charter');
   });
 
-  test('inline nodes are named by their path, or as they call themselves', () => {
+  test('inline nodes are named by their path, or by their own name', () => {
     const inner = node({ instructions: 'inner' });
     const named = node({ name: 'desk', instructions: 'desk' });
     const outer = node({ instructions: 'outer', transitions: { inner, named } });

@@ -34,20 +34,20 @@ describe('a schema that could never hold state is refused when the charter is bu
     });
   }
 
-  test('a schema that takes anything, and one that refers elsewhere, are fine', () => {
+  test('a schema that accepts anything, and one with references, are fine', () => {
     for (const state of [{}, { $ref: '#/$defs/a', $defs: { a: { type: 'object' } } }, { type: ['object', 'null'] }])
       expect(inNode({ state }).nodeNames).toEqual(['a']);
   });
 });
 
-describe('instructions that are no text are not told to a model', () => {
+describe('instructions that are not text are not sent to a model', () => {
   const bad: Record<string, [instructions: () => unknown, says: string]> = {
     'a promise': [async () => 'late', 'returned a promise'],
     nothing: [() => undefined, 'returned nothing'],
     'a number': [() => 5, 'returned a number'],
   };
   for (const [what, [instructions, says]] of Object.entries(bad)) {
-    test(`a function that gives ${what} fails the run, of a node and of a pack`, async () => {
+    test(`instructions that return ${what} fail the run, in a node and in a pack`, async () => {
       const model = scriptedModel([]);
       const result = await runMachineToCompletion(machineOf({ instructions }), { model, input: 'Go.' });
       expect(() => result.response).toThrow(says);
@@ -62,7 +62,7 @@ describe('instructions that are no text are not told to a model', () => {
   }
 });
 
-describe('what is misused says what is meant', () => {
+describe('the errors for misuse say what is expected', () => {
   test('charters and packs', () => {
     expect(() => charter({ nodes: plain as never })).toThrow('nodes: must be { name: node }, not a node itself.');
     expect(() => charter({ nodes: { plain }, packs: null as never })).toThrow('packs: must be an array of packs.');
@@ -74,7 +74,7 @@ describe('what is misused says what is meant', () => {
     expect(() => createMachine(charter({ nodes: { plain } }), session)).toThrow('session: must be a function');
   });
 
-  test('a pack begins with what its schema makes of nothing, as a node does', () => {
+  test('a pack without initial state starts with the defaults of its schema, as a node does', () => {
     const bag = pack({ name: 'bag', state: z.object({ n: z.number().default(1) }) });
     const made = charter({ nodes: { plain }, packs: [bag] });
     expect(createMachine(made, { root: 'plain' }).tree.packs).toEqual({ bag: { n: 1 } });
@@ -102,7 +102,7 @@ describe('what is misused says what is meant', () => {
     await expect(machine.command('byNam')).rejects.toThrow('did you mean "byName"?');
   });
 
-  test('a target that is nothing, and an approval that decides', async () => {
+  test('an undefined target, and an approval function that returns a decision', async () => {
     const machine = machineOf({
       transitions: { go: () => to(undefined as never) },
       tools: {
@@ -135,7 +135,7 @@ describe('what is misused says what is meant', () => {
     modelSettings: 5,
   };
   for (const [name, value] of Object.entries(options)) {
-    test(`a run is refused before it begins where ${name} cannot work`, () => {
+    test(`a run is refused before it begins if ${name} cannot work`, () => {
       const given = { model: scriptedModel([]), input: 'Go.', [name]: value };
       expect(() => runMachine(machineOf({}), given as never)).toThrow(`Option "${name}" must be`);
     });

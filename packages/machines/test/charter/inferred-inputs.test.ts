@@ -17,7 +17,7 @@ import {
 } from '../../src/index.ts';
 import { outcomes, run } from '../kit.ts';
 
-// `tsc -b` proves the types; that the charters are built, and the inputs are what they are said to be, is run.
+// `tsc -b` checks the types; the tests check at run time that the charters are built and that the inputs have these types.
 
 interface Wanted {
   id: string;
@@ -47,7 +47,7 @@ const document = {
 } as const;
 
 describe('[M30] the input is inferred from its schema', () => {
-  test('[M30] of transitions, written inline, whichever library the schema is of', async () => {
+  test('[M30] of transitions, written inline, with the schemas of any library', async () => {
     const start = node({
       instructions: 'start',
       transitions: {
@@ -59,7 +59,7 @@ describe('[M30] the input is inferred from its schema', () => {
           },
         },
         valibot: {
-          // The schema may stand last.
+          // The schema may be the last property.
           handler: (given) => {
             expectTypeOf(given).toEqualTypeOf<Wanted>();
             return keep(given);
@@ -259,7 +259,7 @@ describe('[M30] the input is inferred from its schema', () => {
     ]);
   });
 
-  test('[M30] of a JSON Schema with what it can say: choices, lists, objects, null, defaults', () => {
+  test('[M30] of a JSON Schema with choices, lists, objects, null and defaults', () => {
     node({
       instructions: 'start',
       transitions: {
@@ -292,7 +292,7 @@ describe('[M30] the input is inferred from its schema', () => {
     });
   });
 
-  test('[M30] of a definition that a function of the host makes', () => {
+  test('[M30] of a definition that a function of the host returns', () => {
     const asks = (target: string): TransitionDefinition<{ n: number }, Wanted> => ({
       inputSchema: schemas.zod,
       handler: ({ id }, ctx) => to(target, { id, n: ctx.state.n }),
@@ -305,7 +305,7 @@ describe('[M30] the input is inferred from its schema', () => {
     expect(charter({ nodes: { start } }).nodeNames).toEqual(['start']);
   });
 
-  test('[M30] where the compiler cannot read the schema, an annotation may say what it is', () => {
+  test('[M30] if the compiler cannot read the schema, an annotation may give the type', () => {
     const unread: Record<string, unknown> = { ...document };
     const start = node({
       instructions: 'start',
@@ -335,7 +335,7 @@ describe('[M30] the input is inferred from its schema', () => {
   });
 });
 
-// Never called: that these do not compile is the test, and `tsc -b` runs it.
+// Never called: the test is that these lines do not compile, which `tsc -b` checks.
 export function contradictionsDoNotCompile(): void {
   node({
     instructions: 'start',

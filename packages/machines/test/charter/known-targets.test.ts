@@ -35,7 +35,7 @@ function refused(make: () => unknown): CharterError {
   throw new Error('The charter was not refused.');
 }
 
-test('[M30] what fits compiles: names, nodes, lists, states with defaults left out, inline nodes by their names', () => {
+test('[M30] valid targets compile: names, nodes, lists, states with defaults left out, inline nodes by their names', () => {
   const start = node({
     instructions: 'start',
     state: z.object({ n: z.number().default(0) }),
@@ -69,15 +69,15 @@ test('[M30] what fits compiles: names, nodes, lists, states with defaults left o
   });
 });
 
-test('[M30] a list of nodes, and nodes that are gathered at run time, are checked when the charter is built', () => {
+test('[M30] a list of nodes, and nodes that are collected at run time, are checked when the charter is built', () => {
   const start = node({ name: 'start', instructions: 'start', transitions: { go: { handler: () => to('plain') } } });
   const gathered: Record<string, AnyNode> = { plain, start };
   expect(charter({ nodes: gathered }).nodeNames).toEqual(['plain', 'start']);
   expect(charter({ nodes: [start, node({ name: 'plain', instructions: 'p' })] }).nodeNames).toEqual(['start', 'plain']);
 });
 
-describe('what the compiler cannot see, the charter refuses when it is built', () => {
-  test('[M30] a node that is not there, with the nearest name', () => {
+describe('the charter, when it is built, refuses what the compiler cannot check', () => {
+  test('[M30] a node that does not exist, with the nearest name', () => {
     const start = node({ instructions: 'start', transitions: { go: 'refnud' } });
     const error = refused(() => charter({ nodes: { start, refund, desk } as never }));
     expect(error.path).toBe('nodes.start.transitions.go');
@@ -92,7 +92,7 @@ describe('what the compiler cannot see, the charter refuses when it is built', (
     );
   });
 
-  test('[M30] a short transition to a node that has no state to begin with', () => {
+  test('[M30] a short transition to a node that needs an initial state', () => {
     for (const target of ['refund', refund] as const) {
       const start = node({ instructions: 'start', transitions: { go: target } });
       const error = refused(() => charter({ nodes: { start, refund } as never }));
@@ -105,7 +105,7 @@ describe('what the compiler cannot see, the charter refuses when it is built', (
     expect(charter({ nodes: { desk }, transitions: { go: 'desk' } }).nodeNames).toEqual(['desk']);
   });
 
-  test('[M30] the same of a node that a handler comes with: its transition fails, and the tree stays', async () => {
+  test('[M30] the same for a node that a handler returns: its transition fails, and the tree is unchanged', async () => {
     const late = () => node({ instructions: 'late', transitions: { go: 'refund' } as never });
     const start = node({ instructions: 'start', transitions: { go: { handler: () => to(late()) } } });
     const machine = createMachine(charter({ nodes: { start, refund } }), { root: 'start' });
@@ -115,7 +115,7 @@ describe('what the compiler cannot see, the charter refuses when it is built', (
   });
 });
 
-// Never called: that these do not compile is the test, and `tsc -b` runs it.
+// Never called: the test is that these lines do not compile, which `tsc -b` checks.
 export function misdirectionsDoNotCompile(): Machine {
   const gone = node({ instructions: 'x', transitions: { go: { handler: () => to('gone') } } });
   // @ts-expect-error "go" of "gone2" leads to "gone"

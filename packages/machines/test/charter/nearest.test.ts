@@ -40,7 +40,7 @@ const make = () => createMachine(charter({ nodes: { root, child, bare, worker },
 const take = (name: string) => ({ toolName: `transition_${name}` });
 
 describe('tools of the same name', () => {
-  test('[M12] the nearest is advertised, once, and called: the node before its packs and the charter', async () => {
+  test('[M12] only the nearest is advertised and called: the node before its packs and the charter', async () => {
     const { steps, requests } = await run(make(), [[{ toolName: 'who' }, { toolName: 'far' }], 'Done.'], {
       input: 'Go.',
     });
@@ -60,7 +60,7 @@ describe('tools of the same name', () => {
   });
 });
 
-describe('what children see of their ancestors', () => {
+describe('the parts of their ancestors that children see', () => {
   test("[M12] ancestors' tools read ancestors' state and cannot write it", async () => {
     const machine = make();
     const calls = [{ toolName: 'read' }, { toolName: 'write' }];
@@ -78,7 +78,7 @@ describe('what children see of their ancestors', () => {
     expect(toolNames(requests[1])).toContain('read');
   });
 
-  test('[M12] a node with packs that works for a worker has none', async () => {
+  test('[M12] a node with packs that works for a worker has no packs', async () => {
     const busy = node({
       instructions: 'busy',
       worker: true,
@@ -96,7 +96,7 @@ describe('what children see of their ancestors', () => {
     expect(toolNames(requests[2])).not.toContain('shelve');
   });
 
-  test('[M12] a tool of the charter reads the state of whoever calls and cannot write it', async () => {
+  test("[M12] a tool of the charter reads the caller's state and cannot write it", async () => {
     const peek = tool({
       description: 'Peeks.',
       inputSchema: z.object({ write: z.boolean() }),

@@ -38,7 +38,7 @@ test("[A18] a node names its model, and the run's function looks it up", async (
   );
 });
 
-test('[A18] a model that is none is refused when the charter is built', () => {
+test('[A18] a value that is not a model is refused when the charter is built', () => {
   for (const model of ['', 7, {}, null])
     expect(() => charter({ nodes: { a: node({ instructions: 'a', model: model as never }) } })).toThrow(
       'nodes.a.model',

@@ -61,7 +61,7 @@ test('the state of a node is typed in its instructions, tools, transitions and c
   expect(createMachine(charter({ nodes: { counter } }), { root: counter }).tree.root.state).toEqual({ count: 0 });
 });
 
-test('they may be written out as plain objects too, with inputs named where they are used', () => {
+test('they may be plain objects too, with the input types annotated where they are used', () => {
   const plain = node({
     instructions: 'plain',
     state,
@@ -81,7 +81,7 @@ test('they may be written out as plain objects too, with inputs named where they
   expect(charter({ nodes: { plain } }).nodeNames).toEqual(['plain']);
 });
 
-test('a state that does not fit its schema is a mistake of types already', () => {
+test('a state that does not fit its schema is a type error', () => {
   // @ts-expect-error: count is a number
   expect(() => charter({ nodes: { a: node({ instructions: 'a', state, initialState: { count: 'x' } }) } })).toThrow(
     'count',

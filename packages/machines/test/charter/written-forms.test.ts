@@ -5,7 +5,7 @@ import { outcomes, run, systemOf, toolNames } from '../kit.ts';
 
 const refund = node({ instructions: 'Refunds.', state: z.object({ orderId: z.string().default('none') }) });
 
-test('a function is a transition: its handler', async () => {
+test('a function is the handler of a transition', async () => {
   const triage = node({
     instructions: 'Triage.',
     state: z.object({ count: z.number().default(0) }),
@@ -24,7 +24,7 @@ test('a function is a transition: its handler', async () => {
   expect(machine.tree.root).toMatchObject({ node: 'refund', state: { orderId: 'A-17' } });
 });
 
-test('a transition that says nothing of itself is described by its name and where it leads', async () => {
+test('a transition without a description is described by its name and its targets', async () => {
   const triage = node({
     instructions: 'Triage.',
     transitions: {
@@ -47,7 +47,7 @@ test('a transition that says nothing of itself is described by its name and wher
   ]);
 });
 
-test('handler and execute are read alike, in transitions and in commands', async () => {
+test('handler and execute mean the same, in transitions and in commands', async () => {
   const written = {
     instructions: 'Triage.',
     state: z.object({ count: z.number().default(0) }),
@@ -62,7 +62,7 @@ test('handler and execute are read alike, in transitions and in commands', async
   expect(machine.tree.root.node).toBe('refund');
 });
 
-test('a function is a command: what it executes', async () => {
+test('a function is the execute of a command', async () => {
   const triage = node({
     instructions: 'Triage.',
     state: z.object({ count: z.number().default(0) }),
@@ -74,7 +74,7 @@ test('a function is a command: what it executes', async () => {
   expect(machine.tree.root.state).toEqual({ count: 2 });
 });
 
-test('nodes may be a list, where each has a name of its own', () => {
+test('nodes may be a list if each has a unique name', () => {
   const one = node({ name: 'one', instructions: '1', transitions: { on: 'two' } });
   const two = node({ name: 'two', instructions: '2' });
   expect(charter({ nodes: [one, two] }).nodeNames).toEqual(['one', 'two']);

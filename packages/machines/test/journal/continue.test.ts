@@ -22,7 +22,7 @@ const notes = slice<readonly unknown[]>('notes', {
 const session = () => ({ slices: [notes] });
 const none = z.object({});
 
-/** The states that were checked. A machine that is restored checks the state of each instance. */
+/** How many states were checked. Restoring a machine checks the state of each instance. */
 let checked = 0;
 
 const note = tool({
@@ -77,8 +77,8 @@ async function waiting(): Promise<{ journal: MemoryJournal; machine: Machine }> 
   return { journal, machine: machineFromRecords(team, journal.records, { session }) };
 }
 
-describe('a machine that its host keeps between runs', () => {
-  test('[A21] is the machine that the records have, run after run, and instances that wait are not read again', async () => {
+describe('a machine that the host keeps between runs', () => {
+  test('[A21] is the same as its records after each run, and instances that wait are not read again', async () => {
     let { journal, machine } = await waiting();
     for (let count = 1; count <= 4; count++) {
       const before = journal.records.length;
@@ -104,7 +104,7 @@ describe('a machine that its host keeps between runs', () => {
     expect(machineFromRecords(team, journal.records, { session }).suspended.length).toBe(machine.suspended.length);
   });
 
-  test('[A21] has the session that the records have after more runs than it keeps records of', async () => {
+  test('[A21] has the same session as the records, also after more runs than it keeps records of', async () => {
     const { journal, machine } = await waiting();
     let live: Machine | undefined = machine;
     let from = journal.records.length;
@@ -123,12 +123,12 @@ describe('a machine that its host keeps between runs', () => {
     expect(JSON.stringify(stored(live))).toContain('note 151');
   });
 
-  test('[A21] is not continued if the records do not have all of it', async () => {
+  test('[A21] is not continued if the records are incomplete', async () => {
     const { journal, machine } = await waiting();
     const before = journal.records.length;
     await run(machine, journal);
     const records = journal.records.slice(before);
-    // A write is missing.
+    // One write is missing.
     expect(continueMachine(machine, records.slice(0, -4), { session })).toBeUndefined();
     machine.enqueue('Not recorded.');
     expect(continueMachine(machine, records, { session })).toBeUndefined();

@@ -32,7 +32,7 @@ test('[A20] damaged records either restore a machine or are refused with a Store
   fc.assert(
     fc.property(fc.nat(all.length - 1), anything, fc.boolean(), (at, by, isCut) => {
       const damaged = replaced(records, all[at] ?? [], by) as readonly JournalRecord[];
-      // Also as if the process had ended soon after.
+      // Also cut after the damage, as if the process had ended then.
       const [index] = all[at] as readonly [number];
       const read = isCut ? damaged.slice(0, index + 1) : damaged;
       try {

@@ -33,7 +33,7 @@ const note = tool({
   execute: ({ what }, ctx) => ctx.session.dispatch({ type: 'Noted', what }),
 });
 
-/** A desk with two workers, a transition and a suspension. `world` outlives every crash. */
+/** A desk with two workers, a transition and a suspension. `world` records external effects across crashes. */
 export function desk(world: string[]) {
   const search = tool({
     description: 'Searches.',
@@ -78,7 +78,7 @@ export function desk(world: string[]) {
   return charter({ nodes: { front, clerk, closed } });
 }
 
-/** What each leaf says depends only on its own conversation, so that another life of the process goes on the same way. */
+/** The reply of each leaf depends only on its own conversation, so that a restarted process continues the same way. */
 function reply(request: LanguageModelV4CallOptions): ScriptedReply {
   expect(problemOf(request)).toBeUndefined();
   const spoken = request.prompt.filter(({ role }) => role === 'assistant').length;
@@ -110,7 +110,7 @@ export interface Life {
   readonly error: unknown;
 }
 
-/** One life of the process: from what is kept to the end, or to the moment at which the journal kills it. */
+/** Runs the process once: from the stored records to the end, or until the journal kills it. */
 export async function live(
   world: string[],
   journal: Journal,

@@ -124,7 +124,7 @@ describe('the records of a run', () => {
     expect(stored(restored(journal.records))).toEqual(stored(machine));
     await go(machine, [{ toolName: 'look' }, 'Hello.'], { journal });
     const begun = journal.records.flatMap(({ entry }) => ('begins' in entry ? [entry.kind] : []));
-    // The first reply goes on with the turn that failed.
+    // The first reply continues the turn that failed.
     expect(begun).toEqual(['reply']);
     expect(stored(restored(journal.records))).toEqual(stored(machine));
   });
@@ -143,7 +143,7 @@ describe('the records of a run', () => {
     ]);
   });
 
-  test('[A16] hold what a call did to the tree together with its end, and nothing of its view of the tree', async () => {
+  test("[A16] have a call's change of the tree in the same record as its end, and nothing of its view of the tree", async () => {
     const journal = memoryJournal();
     await go(make(), [[{ toolName: 'updateState', input: { n: 3 } }, take('leave')], 'Bye.'], {
       input: 'Go.',
@@ -182,7 +182,7 @@ describe('the records of a run', () => {
     expect(sizes[1]).toBe(sizes[0]);
   });
 
-  test('[A16] have the ends of calls that run side by side in the order in which they came', async () => {
+  test('[A16] have the ends of parallel calls in the order in which they ended', async () => {
     const order: string[] = [];
     const kept = memoryJournal();
     const settle: Journal['settle'] = (entry, staged) => {
@@ -223,7 +223,7 @@ describe('the records of a run', () => {
 });
 
 describe('a machine restored from its records', () => {
-  test('[A16] has the sessions of its conversations, made when they are needed', async () => {
+  test('[A16] has the sessions of its conversations, created when they are needed', async () => {
     const journal = memoryJournal();
     await go(make(), [{ toolName: 'look' }, { toolName: 'look' }, 'Ok.'], { input: 'Go.', journal });
     let opened = 0;
@@ -243,7 +243,7 @@ describe('a machine restored from its records', () => {
     expect(outcomes(steps)).toEqual([['look', 'ok', '2']]);
   });
 
-  test('[A16] has what its sessions had: steps reset nothing in them', async () => {
+  test('[A16] keeps the state of its sessions: steps do not reset it', async () => {
     const ofRun = slice('ofRun', { initial: 0, on: { looked: (count: number) => count + 1, RunStarted: () => 0 } });
     const counted = tool({
       description: 'C.',
@@ -278,7 +278,7 @@ describe('a machine restored from its records', () => {
     const { yieldReason, error } = await go(machine, ['Ok.'], { journal });
     expect([yieldReason, String(error)]).toEqual(['error', expect.stringContaining('"seen"')]);
     expect(machine.instance('root.1')?.phase.kind).toBe('suspended');
-    // With the right version it goes on.
+    // With the right version it continues.
     const { steps } = await go(restored(journal.records), ['Did it.', 'Good.'], { journal });
     expect(steps.at(-1)?.response).toBe('Good.');
   });
@@ -295,7 +295,7 @@ describe('a machine restored from its records', () => {
     expect(rebuilt.suspended).toMatchObject([{ toolName: 'transition_ask', reason: 'may I?' }]);
   });
 
-  test('[A16] a machine from elsewhere is written whole once, with what it was', async () => {
+  test('[A16] a machine restored from JSON is written as a whole once, with its original state', async () => {
     const machine = make();
     await go(machine, [take('ask')], { input: 'Go.' });
     const moved = deserializeMachine(office, serializeMachine(machine), { session });
@@ -483,7 +483,7 @@ describe('messages, answers and commands outside a run', () => {
     });
   });
 
-  test('[A19] those that can be given now are listed, with their instance and their input', () => {
+  test('[A19] the commands that can be given now are listed, with their instance and their input', () => {
     expect(listCommands(make())).toMatchObject([
       { name: 'add', instanceId: 'root', node: 'boss', inputSchema: { properties: { by: { type: 'number' } } } },
       { name: 'alone', instanceId: 'root', node: 'boss' },
@@ -560,7 +560,7 @@ describe('a journal that refuses', () => {
     expect(yieldReason).toBe('error');
     expect(error).toMatchObject({ code: 'process_killed' });
     expect(stored(restored(journal.kept.records))).toEqual(stored(machine));
-    // It goes on when the journal works again.
+    // The machine continues when the journal works again.
     const { response } = await go(machine, ['Ok.'], { journal: journal.kept });
     expect(response).toBe('Ok.');
     expect(stored(restored(journal.kept.records))).toEqual(stored(machine));
@@ -577,7 +577,7 @@ describe('a journal that refuses', () => {
     expect(stored(restored(journal.kept.records))).toEqual(stored(machine));
   });
 
-  test('[A16] a worker that it stops has not failed: nothing is ceded', async () => {
+  test('[A16] does not fail a worker whose write it refused: nothing is ceded', async () => {
     const journal = crashingJournal(7);
     const machine = make();
     await go(machine, [take('hire'), { toolName: 'look' }, 'Ok.'], { input: 'Go.', journal });
@@ -594,7 +594,7 @@ describe('a journal that refuses', () => {
     expect(machine.tree.queue).toEqual([]);
   });
 
-  test('[A16] one that never answers is given up with the deadline, and the machine refuses to go on', async () => {
+  test('[A16] a journal that never answers is given up at the deadline, and the machine refuses to continue', async () => {
     const never: Journal = { append: () => new Promise(() => {}), settle: () => new Promise(() => {}) };
     const machine = make();
     const clock = fakeClock();
@@ -609,7 +609,7 @@ describe('a journal that refuses', () => {
     await expect(recordMachine(machine, never)).rejects.toThrow('machineFromRecords');
   });
 
-  test('an option that is no journal is refused', () => {
+  test('an option that is not a journal is refused', () => {
     expect(() => runMachine(make(), { model: scriptedModel([]), journal: {} as never })).toThrow(
       'append() and settle()',
     );

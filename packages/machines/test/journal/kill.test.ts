@@ -6,7 +6,7 @@ import { stored } from './stored.ts';
 
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value));
 
-/** Ids and times differ from life to life. */
+/** Ids and times differ from process to process. */
 function normal(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value).replace(/"(callId|startedAt|endedAt|toolCallId|providerCallId)":("[^"]*"|\d+)/g, '"$1":0'),
@@ -50,7 +50,7 @@ describe('a machine with two workers, a transition and a suspension', async () =
   const unhurt = await live(unhurtWorld, whole, whole.kept);
   const expected = endOf(unhurt);
 
-  test('[A16] ends as it should when nothing happens, and its records restore what it is', () => {
+  test('[A16] ends normally without a crash, and its records restore the same machine', () => {
     expect(unhurt.error).toBeUndefined();
     expect(unhurtWorld.toSorted()).toEqual(['charge', 'search by root.1', 'search by root.2']);
     expect(unhurt.machine.tree.root).toMatchObject({ node: 'closed', state: { paid: 1 }, children: [], born: 2 });
@@ -68,7 +68,7 @@ describe('a machine with two workers, a transition and a suspension', async () =
   const deaths = whole.writes.flatMap((write, index) =>
     (['before', 'after'] as const).map((when) => ({ at: index + 1, when, write })),
   );
-  test.each(deaths)('[A16] killed $when write $at ($write), it goes on from its records', async ({ at, when }) => {
+  test.each(deaths)('[A16] continues from its records, killed $when write $at ($write)', async ({ at, when }) => {
     const world: string[] = [];
     const journal = crashingJournal(at, { when });
     const killed = await live(world, journal, journal.kept);

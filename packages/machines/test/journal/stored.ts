@@ -1,6 +1,6 @@
 import { type Machine, serializeMachine } from '../../src/index.ts';
 
-/** As it is stored, without what is the same if it is missing: sessions that never changed, empty conversations. */
+/** The stored form, without parts that may be missing: sessions that never changed, empty conversations. */
 export function stored(machine: Machine): unknown {
   const { threads, ...rest } = serializeMachine(machine);
   const begun = Object.entries(threads).filter(([, { transcript }]) => transcript.entries.length > 0);

@@ -22,7 +22,7 @@ type State = z.infer<typeof state>;
 const initialState: State = { a: 0, b: 0 };
 const none = z.object({});
 
-/** Lets others come in between, without a clock. */
+/** Lets other microtasks run, without a clock. */
 export async function ticks(count: number): Promise<void> {
   for (let at = 0; at < count; at++) await Promise.resolve();
 }
@@ -127,7 +127,7 @@ export function assertTree(instance: Instance): void {
   for (const child of instance.children) assertTree(child);
 }
 
-/** Every call that stands in the history has one end, or waits for one. */
+/** Asserts that every call in the history either has one end, or waits for an answer, or has an answer that is not used yet. */
 export function assertSettled(
   history: readonly MachineEntry[],
   waiting: ReadonlySet<string>,
@@ -148,7 +148,7 @@ export function assertSettled(
   }
 }
 
-/** Calls whose answers have come, and that have not got them yet. */
+/** Calls that were answered but have not received their answer yet. */
 export function answeredIn({ waits, children }: Instance): Set<string> {
   const own = waits.filter(({ answer }) => answer !== undefined).map(({ callId }) => callId);
   return new Set([...own, ...children.flatMap((child) => [...answeredIn(child)])]);

@@ -27,7 +27,7 @@ const action = fc.oneof(
       steps: fc.integer({ min: 1, max: 4 }),
       says: fc.boolean(),
       input: fc.boolean(),
-      /** The write at which the process is killed, if the run makes so many. */
+      /** The write at which the process is killed, if the run gets that far. */
       killAt: fc.option(fc.integer({ min: 1, max: 25 })),
       kept: fc.boolean(),
       slow: fc.nat(4),
@@ -48,7 +48,7 @@ const action = fc.oneof(
 type Action = typeof action extends fc.Arbitrary<infer A> ? A : never;
 type Run = Extract<Action, { do: 'run' }>;
 
-/** One life of a machine and its records, through restarts and kills. */
+/** A machine and its records across restarts and kills. */
 class Life {
   machine: Machine = createMachine(made, { root: 'main' });
   readonly #records: string[] = [];
@@ -69,7 +69,7 @@ class Life {
         this.machine.enqueue({ role: 'user', content: this.#message(), silent: action.silent });
         return;
       case 'run':
-        // Workers that hire workers double with every step: enough is seen of them by then.
+        // Workers that hire workers double with every step; 40 instances are enough.
         if (sizeOf(this.machine.tree.root) <= 40) await this.#run(action);
         return;
       case 'restart':
@@ -85,7 +85,7 @@ class Life {
     }
   }
 
-  /** What is recorded is what there is, once all of it is. */
+  /** Checks that the records restore the machine once everything is recorded. */
   async check(): Promise<void> {
     await recordMachine(this.machine, this.#journal({ killAt: null, kept: false, slow: 0 }));
     expect(stored(this.#restored())).toEqual(stored(this.machine));
@@ -140,7 +140,7 @@ class Life {
     );
   }
 
-  /** Keeps what it stores at once, and confirms it later, in the same order. */
+  /** A journal that stores records at once and confirms them later, in the same order. */
   #journal({ killAt, kept, slow }: Pick<Run, 'killAt' | 'kept' | 'slow'>): Journal {
     let writes = 0;
     let last: Promise<void> = Promise.resolve();
@@ -160,7 +160,7 @@ class Life {
   }
 }
 
-test('[A16] whatever happens and whenever the process is killed, the records restore the machine, and it goes on', async () => {
+test('[A16] after any events and a kill at any moment, the records restore the machine, and it continues', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(reply, { minLength: 1, maxLength: 12 }),

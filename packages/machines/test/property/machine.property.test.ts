@@ -44,7 +44,7 @@ const action = fc.oneof(
 );
 type Action = typeof action extends fc.Arbitrary<infer A> ? A : never;
 
-/** One life of a machine, through restarts. */
+/** A machine across restarts. */
 class Life {
   machine: Machine = createMachine(made, { root: 'main' });
   readonly told: MachineEntry[] = [];
@@ -58,7 +58,7 @@ class Life {
   }
 
   async act(action: Action): Promise<void> {
-    // Workers that hire workers double with every step: enough is seen of them by then.
+    // Workers that hire workers double with every step; 40 instances are enough.
     if ((action.do === 'run' || action.do === 'crash') && sizeOf(this.machine.tree.root) > 40) return;
     switch (action.do) {
       case 'say':
@@ -95,7 +95,7 @@ class Life {
     }
   }
 
-  /** The process dies in the middle of a step: what goes on in it is of no account. */
+  /** The process dies in the middle of a step: whatever it still does has no effect. */
   async #crash(count: number): Promise<void> {
     const dying = runMachine(
       this.machine,
@@ -107,7 +107,7 @@ class Life {
     const isTold = serializeMachine(this.machine).told > before;
     this.machine = this.#stored();
     const { value } = await step;
-    // The step was over, and only its last word did not get through.
+    // The step had ended; the process died before it could report it.
     if (isTold) this.told.push(...value.entries);
     await dying.return?.();
   }
@@ -145,7 +145,7 @@ class Life {
   }
 }
 
-test('[M8] [M14] [M17] [M18] [M20] [M22] [M24] [M26] whatever happens, in whatever order: one primary, one end for each call, no message lost, valid requests, valid state', async () => {
+test('[M8] [M14] [M17] [M18] [M20] [M22] [M24] [M26] after any events in any order: one primary, one end for each call, no message lost, valid requests, valid state', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(reply, { minLength: 1, maxLength: 12 }),

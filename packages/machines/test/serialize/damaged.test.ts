@@ -23,9 +23,9 @@ const calls = [
   { toolName: 'transition_again' },
 ];
 
-/** Runs it as a host would, and gives the last step and what was wrong. */
+/** Runs it as a host would, and returns the last step and the problems. */
 async function runOf(machine: Machine, input?: string): Promise<{ last: MachineStep | undefined; problems: string[] }> {
-  // Calls something once, because what a call needs (its session, the state) may be damaged too.
+  // Makes one call, because the things that a call needs (its session, the state) may be damaged too.
   const model = scriptedModel((({ prompt }: Asked) =>
     JSON.stringify(prompt.at(-1)).includes('Are you there?') ? calls : 'Done.') as Script);
   const problems: string[] = [];
@@ -50,7 +50,7 @@ async function runOf(machine: Machine, input?: string): Promise<{ last: MachineS
   return { last, problems };
 }
 
-/** Uses the machine until it has answered a new message, or says whom it waits for. Gives what was wrong. */
+/** Uses the machine until it has answered a new message or waits for an answer. Returns the problems. */
 async function useOf(machine: Machine): Promise<readonly string[]> {
   const problems = [...(await runOf(machine)).problems];
   for (let round = 0; round < 5 && machine.suspended.length > 0; round++) {
@@ -76,7 +76,7 @@ async function problemsOf(machine: Machine): Promise<readonly unknown[]> {
 
 const RUNS = 1_200;
 
-test('[M27] what the fuzzed machines were before they were damaged restores and works', async () => {
+test('[M27] the machines of the fuzz test restore and work before they are damaged', async () => {
   for (const [name, json] of Object.entries(await richMachines()))
     expect(await problemsOf(deserializeMachine(company, json, { session })), name).toEqual([]);
 });
@@ -100,13 +100,13 @@ test(`[M27] ${RUNS} damaged machines either work or are refused with a StoredMac
     expect(await problemsOf(machine), what).toEqual([]);
     ended.restored++;
   }
-  // Neither a reader that refuses everything nor one that takes everything.
+  // Fails for a reader that refuses everything, and for one that accepts everything.
   expect(ended.refused).toBeGreaterThan(RUNS / 4);
   expect(ended.restored).toBeGreaterThan(RUNS / 8);
 });
 
-describe('[M27] a stored machine is refused with the path of its flaw:', () => {
-  // Whatever JSON holds.
+describe('[M27] a stored machine is refused with the path of the error:', () => {
+  // Any JSON value.
   type Change = (json: ReturnType<typeof JSON.parse>) => unknown;
   const wait = (callId: string) => ({ callId, toolName: 'pay', kind: 'approval', input: {}, reason: null });
   const cases: Record<string, [name: string, path: string, change: Change]> = {
@@ -208,7 +208,7 @@ test('[M27] a tree may be restored as deep as it may be spawned, and no deeper',
     );
 });
 
-test('[M27] a leaf that is suspended and waits for nothing is asked, and does not say again what it said before', async () => {
+test('[M27] a leaf that is suspended but waits for nothing is asked again, and does not repeat its last reply', async () => {
   const machine = createMachine(company, { root: 'talker' });
   for await (const _ of runMachine(machine, { model: scriptedModel(['First.']), input: 'Go.' }));
   const json = JSON.parse(JSON.stringify(serializeMachine(machine)));
@@ -217,14 +217,14 @@ test('[M27] a leaf that is suspended and waits for nothing is asked, and does no
   expect([last?.response, problems]).toEqual(['Done.', []]);
 });
 
-test('[M27] somebody who is to talk before anything was said is told so, and asked with a valid request', async () => {
+test('[M27] an instance that is ready before any message still gets a valid request', async () => {
   const json = JSON.parse(JSON.stringify(serializeMachine(createMachine(company, { root: 'talker' }))));
   json.tree.root.phase = { kind: 'ready' };
   const { last, problems } = await runOf(deserializeMachine(company, json));
   expect([last?.response, problems]).toEqual(['Done.', []]);
 });
 
-test('[M27] what is no JSON at all is refused as a stored machine, whatever is in it', async () => {
+test('[M27] a value that is not JSON is refused as a stored machine, whatever is in it', async () => {
   const { talked } = await richMachines();
   const loop: Record<string, unknown> = { ...talked?.tree.root };
   loop.children = [loop];

@@ -22,7 +22,7 @@ const counting = z.object({ n: z.number().max(1_000) });
 const none = z.object({});
 const seen = slice('seen', { initial: 0, on: { looked: (count: number) => count + 1 } });
 
-/** As the host gives it back when it restores. */
+/** The sessions that the host passes when it restores. */
 export const session = () => ({ slices: [seen] });
 
 const shelf = pack({
@@ -99,7 +99,7 @@ async function go(machine: Machine, script: Script, more: Partial<RunMachineOpti
   for await (const _ of runMachine(machine, { model: scriptedModel(script), ...options, ...more }));
 }
 
-/** Says something else as main, as a talker, as an inline node and as a worker. */
+/** Replies differently as main, as a talker, as an inline node and as a worker. */
 const roles = (lines: Readonly<Record<string, unknown>>): Script =>
   ((request: Asked) => lines[systemOf(request).split(' ')[0] ?? ''] ?? 'Done.') as Script;
 
@@ -109,7 +109,7 @@ const ticks = async () => {
   for (let count = 0; count < 5; count++) await new Promise((resolve) => setImmediate(resolve));
 };
 
-/** Answers the last call of that tool that waits. */
+/** Answers the last waiting call of that tool. */
 function resume(machine: Machine, toolName: string, payload: unknown): void {
   machine.resume(machine.suspended.findLast((one) => one.toolName === toolName)?.id ?? '', payload);
 }
@@ -162,7 +162,7 @@ async function moved(): Promise<Machine> {
   return machine;
 }
 
-/** What may spawn, and its leave has come. */
+/** A transition that may spawn, and that was just approved. */
 async function allowed(): Promise<Machine> {
   const machine = begin();
   await go(machine, roles({ main: [call('look'), take('may')] }), { input: 'Go.' });

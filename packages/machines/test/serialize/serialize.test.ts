@@ -123,7 +123,7 @@ describe('a machine stored and restored before every step behaves as one that is
     });
   }
 
-  test('[M26] what waits is answered after a restart, of the primary and of workers alike', async () => {
+  test('[M26] waiting calls of the primary and of workers can be answered after a restart', async () => {
     const machine = createMachine(make(), { root });
     await run(machine, (request: Asked) => (systemOf(request).startsWith('root') ? take('hire') : take('ask')), {
       input: 'Go.',
@@ -131,14 +131,14 @@ describe('a machine stored and restored before every step behaves as one that is
     expect(machine.suspended).toHaveLength(2);
     const first = restored(machine);
     first.resume(first.suspended[1]?.id ?? '', 'you may');
-    // The answer waits in the stored machine too.
+    // The answer is in the stored machine too.
     const second = restored(first);
     const { steps } = await run(second, ['Done.']);
     expect(outcomes(steps)).toEqual([['transition_ask', 'ok', 'you may']]);
     expect(second.suspended).toMatchObject([{ instanceId: 'root.1', reason: 'may I?' }]);
   });
 
-  test('[M26] the queue survives, with what was silent and what JSON cannot hold', async () => {
+  test('[M26] the queue survives, with silent messages and with content that JSON cannot hold', async () => {
     const machine = createMachine(make(), { root });
     machine.enqueue({ role: 'user', content: 'psst', silent: true });
     const file = {
@@ -155,7 +155,7 @@ describe('a machine stored and restored before every step behaves as one that is
     expect((await run(restored(quiet), [])).requests).toHaveLength(0);
   });
 
-  test('[M26] a node that only a handler knows is restored by the same charter, and refused by another with a word why', async () => {
+  test('[M26] a node that only a handler knows is restored by the same charter, and refused by another with a clear error', async () => {
     const made = make();
     const machine = createMachine(made, { root });
     await run(machine, [take('unlisted'), 'Hi.'], { input: 'Go.' });
@@ -189,7 +189,7 @@ describe('a machine stored and restored before every step behaves as one that is
     expect(() => deserializeMachine(made, json)).toThrow('threads.root.session');
   });
 
-  test('[M26] a session with what could not be read back is refused when it is stored, not when it is needed', async () => {
+  test('[M26] a session with a value that could not be read back is refused when it is stored, not when it is needed', async () => {
     const hidden = slice('hidden', { initial: 0, on: { hid: (count: number) => count + 1 } });
     const hide = tool({
       description: 'H.',
@@ -263,7 +263,7 @@ describe('a machine stored in the middle of a step', () => {
     return { json, finish };
   }
 
-  test('[M26] what had been settled is settled, with its state; the rest is done by the next run, once', async () => {
+  test('[M26] settled calls stay settled, with their state; the next run runs the others once', async () => {
     const { json, finish } = await storedIn([{ toolName: 'one' }, { toolName: 'two' }], 'two');
     expect(json.tree.root.state).toEqual({ n: 1 });
     const machine = deserializeMachine(made, json);
@@ -289,7 +289,7 @@ describe('a machine stored in the middle of a step', () => {
     expect(steps[0]?.settlements[0]?.outcome).toMatchObject({ status: 'error', code: 'unknown_outcome' });
   });
 
-  test('[M26] a message that came meanwhile is not lost, and is not put between a call and its result', async () => {
+  test('[M26] a message that arrived meanwhile is not lost, and is not put between a call and its result', async () => {
     const { json, finish } = await storedIn([{ toolName: 'two' }], 'two');
     const machine = deserializeMachine(made, json);
     machine.enqueue('Hurry!');
@@ -301,7 +301,7 @@ describe('a machine stored in the middle of a step', () => {
     expect(steps.at(-1)).toMatchObject({ response: 'There.', done: true });
   });
 
-  test('[M26] workers that a command takes away in that state leave no call without an end', async () => {
+  test('[M26] workers that a command removes in that state leave no call without an end', async () => {
     gate = Promise.withResolvers<void>();
     effects.length = 0;
     const two = busy.tools.two as never;
@@ -329,7 +329,7 @@ describe('a machine stored in the middle of a step', () => {
     expect(ends).toEqual(['cancelled', 'cancelled']);
   });
 
-  test('[M26] the machine it was stored from goes on as if nothing had been', async () => {
+  test('[M26] the original machine continues unaffected', async () => {
     const { finish } = await storedIn([{ toolName: 'two' }, { toolName: 'transition_late' }], 'two');
     await finish();
   });
@@ -355,7 +355,7 @@ describe('a machine stored at the very moment when', () => {
   const staff = charter({ nodes: { boss, hand, talker } });
   type Event = Parameters<NonNullable<RunMachineOptions['onEvent']>>[0];
 
-  /** Stores the machine when the event comes that is waited for, and reads it back. */
+  /** Stores the machine when the expected event occurs, and reads it back. */
   async function storedWhen(
     machine: Machine,
     script: Script,
@@ -378,7 +378,7 @@ describe('a machine stored at the very moment when', () => {
     return asked.filter((callId) => !ended.includes(callId));
   };
 
-  test('[M26] one leaf has ended and another has not: it is not asked again, and what it came to arrives', async () => {
+  test('[M26] one leaf has ended and another has not: the first is not asked again, and its result arrives', async () => {
     const script = (request: Asked) => {
       if (systemOf(request).startsWith('boss')) return take('both');
       return systemOf(request).startsWith('hand') ? 'Found it.' : stored.promise.then(() => 'Hello.');
@@ -397,7 +397,7 @@ describe('a machine stored at the very moment when', () => {
     expect(steps.at(-1)).toMatchObject({ response: 'Hello again.', done: true });
   });
 
-  test('[M26] the last answer has reached its call, and nobody has looked yet', async () => {
+  test('[M26] the last answer has reached its call, and no model has read it yet', async () => {
     const machine = createMachine(staff, { root: boss });
     await run(machine, [take('ask')], { input: 'Go.' });
     machine.resume(machine.suspended[0]?.id ?? '', 'yes');
@@ -409,7 +409,7 @@ describe('a machine stored at the very moment when', () => {
     expect(unsettled(other)).toEqual([]);
   });
 
-  test('[M26] it has gone on after one answer while another call still waits', async () => {
+  test('[M26] it has continued after one answer while another call still waits', async () => {
     const machine = createMachine(staff, { root: boss });
     await run(machine, [[{ toolName: 'job' }, { toolName: 'answer' }, take('ask')]], { input: 'Go.' });
     machine.resume(machine.suspended.find(({ toolName }) => toolName === 'transition_ask')?.id ?? '', 'yes');
@@ -445,7 +445,7 @@ describe('a machine stored at the very moment when', () => {
   }
 });
 
-describe('a stored machine that does not fit is refused with its path', () => {
+describe('a stored machine that does not fit is refused with the path', () => {
   async function stored(where: string, value: unknown): Promise<unknown> {
     const machine = createMachine(make(), { root });
     const script = (request: Asked) =>
@@ -488,12 +488,12 @@ describe('a stored machine that does not fit is refused with its path', () => {
     });
   }
 
-  test('[M26] what is no stored machine at all is refused', () => {
+  test('[M26] a value that is not a stored machine is refused', () => {
     for (const json of ['', '{', 'null', '[]', undefined, null, 3])
       expect(() => deserializeMachine(make(), json as never)).toThrow(StoredMachineError);
   });
 
-  test('[M26] a schema that has grown a default fills it in', async () => {
+  test('[M26] a default that was added to the schema is filled in', async () => {
     const before = charter({
       nodes: { n: node({ instructions: 'n', state: z.object({ a: z.number() }), initialState: { a: 1 } }) },
     });

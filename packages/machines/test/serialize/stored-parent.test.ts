@@ -10,7 +10,7 @@ const lead = node({
 });
 const made = charter({ nodes: { lead, worker } });
 
-test('[M26] what was stored in the middle of its turn and became a parent ends its turn alone, before its children act', async () => {
+test('[M26] an instance that was stored in the middle of its turn and became a parent ends its turn before its children act', async () => {
   const machine = createMachine(made, { root: 'lead' });
   let stored = '';
   const store = () => {

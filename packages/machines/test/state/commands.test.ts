@@ -42,7 +42,7 @@ const root = node({
 const make = () => createMachine(charter({ nodes: { root, child, worker } }), { root });
 
 describe('a command', () => {
-  test('[M16] runs exactly once, before any inference, and resolves with what it returned', async () => {
+  test('[M16] runs exactly once, before any inference, and resolves with its return value', async () => {
     ran.length = 0;
     const machine = make();
     const renaming = machine.command('rename', { name: 'Ada' });
@@ -55,7 +55,7 @@ describe('a command', () => {
     ]);
   });
 
-  test('[M16] one that throws leaves nothing behind', async () => {
+  test('[M16] changes nothing if it throws', async () => {
     const machine = make();
     const before = machine.tree;
     await expect(machine.command('fail')).rejects.toThrow('on the way');
@@ -63,7 +63,7 @@ describe('a command', () => {
     expect(machine.history).toEqual([]);
   });
 
-  test('[M16] one that nobody waits for and that throws does not bring the process down', async () => {
+  test('[M16] does not crash the process if it throws and its promise is not awaited', async () => {
     const machine = make();
     void machine.command('fail');
     const { steps } = await run(machine, ['Hello.'], { input: 'Hi.' });
@@ -81,7 +81,7 @@ describe('a command', () => {
     expect(machine.tree).toBe(before);
   });
 
-  test("[M16] the nearest one counts: the primary's own before its ancestors'", async () => {
+  test("[M16] is the nearest one of its name: the primary's own before its ancestors'", async () => {
     const machine = make();
     expect(await machine.command('whoami')).toBe('root');
     await run(machine, [{ toolName: 'transition_child' }, 'Hi.'], { input: 'Go.' });
@@ -99,7 +99,7 @@ describe('a command', () => {
     expect(machine.tree.root.state).toEqual({ name: 'c' });
   });
 
-  test('[M16] one that comes in the middle of a step runs at once, before the next inference', async () => {
+  test('[M16] runs at once if it is given in the middle of a step, before the next inference', async () => {
     const machine = make();
     let during: unknown;
     const script = [
@@ -115,7 +115,7 @@ describe('a command', () => {
     expect(machine.tree.root.state).toEqual({ name: 'Eve' });
   });
 
-  test('[M16] one that changes the tree waits for the step to end, and comes before the next', async () => {
+  test('[M16] waits for the end of the step if it changes the tree, and runs before the next step', async () => {
     const machine = make();
     const commanded: Promise<unknown>[] = [];
     const nodes: string[] = [];
@@ -133,7 +133,7 @@ describe('a command', () => {
     expect(systemOf(requests[1])).toBe('child');
   });
 
-  test('[M16] it may spawn: the children act in the next run, without a message', async () => {
+  test('[M16] may spawn: the children act in the next run, without a message', async () => {
     const machine = make();
     await machine.command('hire');
     expect(machine.tree.root.children.map(({ id, node: name }) => [id, name])).toEqual([
@@ -145,7 +145,7 @@ describe('a command', () => {
     expect(steps[0]).toMatchObject({ response: 'Hello.', done: true });
   });
 
-  test('[M16] it may cede: the parent is told and asked', async () => {
+  test('[M16] may cede: the parent gets the content and is asked', async () => {
     const machine = make();
     await run(machine, [{ toolName: 'transition_child' }, 'Hi.'], { input: 'Go.' });
     await machine.command('leave');
@@ -154,7 +154,7 @@ describe('a command', () => {
     expect(texts(requests[0]).at(-1)).toContain('bye');
   });
 
-  test('[M16] its instance may be gone when the step has ended: then nothing happens, and it says so', async () => {
+  test('[M16] rejects and changes nothing if its instance is gone when the step has ended', async () => {
     const machine = make();
     const gone = node({
       instructions: 'gone',
@@ -178,7 +178,7 @@ describe('a command', () => {
     expect(machine.history).toEqual([]);
   });
 
-  test('[M16] a signal ends one that takes too long', async () => {
+  test('[M16] can be aborted by a signal if it takes too long', async () => {
     const abort = new AbortController();
     const slow = node({
       instructions: 's',
@@ -225,7 +225,7 @@ describe('a command', () => {
     expect(systemOf(model.requests[0])).toBe('after');
   });
 
-  test('[M16] a command that never ends does not hold a run that is aborted or left, and what was said is kept', async () => {
+  test('[M16] a command that never ends does not block a run that is aborted or left, and its messages are kept', async () => {
     const stuck = node({ instructions: 's', commands: { wait: { execute: () => new Promise(() => {}) } } });
     const machine = createMachine(charter({ nodes: { stuck } }), { root: stuck });
     const giveUp = new AbortController();

@@ -70,8 +70,8 @@ async function meet(machine: Machine, input: object, meanwhile: () => Promise<un
   return { ...(await running), commanded: commanded[0] };
 }
 
-describe('two who write at the same time', () => {
-  test('[M14] different fields both stay', async () => {
+describe('two writers at the same time', () => {
+  test('[M14] writes to different fields are both kept', async () => {
     const machine = make();
     const { steps } = await meet(machine, { a: 1 }, () => machine.command('set', { b: 2 }));
     expect(outcomes(steps)[0]?.[1]).toBe('ok');
@@ -94,7 +94,7 @@ describe('two who write at the same time', () => {
     expect(machine.tree.root.state).toEqual({ a: 0, b: 60 });
   });
 
-  test("[M14] a pack's field is nobody else's conflict: commands of a node write its own state", async () => {
+  test("[M14] a field of a pack does not conflict with the same field of a node: commands of a node write the node's state", async () => {
     const machine = make();
     const { steps } = await meet(machine, { a: 1 }, () => machine.command('set', { a: 2 }), 'writeShared');
     expect(outcomes(steps)[0]?.[1]).toBe('ok');
@@ -102,7 +102,7 @@ describe('two who write at the same time', () => {
     expect(machine.tree.root.state).toEqual({ a: 2, b: 0 });
   });
 
-  test('[M14] a command is the later one where the call was there first', async () => {
+  test('[M14] a command gets the conflict if the call committed first', async () => {
     const machine = make();
     const waiting = Promise.withResolvers<void>();
     const slow = {
@@ -171,7 +171,7 @@ describe('two who write at the same time', () => {
     expect(machine.tree.root.state).toEqual({ a: 2, b: 9 });
   });
 
-  test('[M17] what an earlier call committed, and somebody changed since, is no conflict of a later call', async () => {
+  test('[M17] a field that an earlier call committed and another writer changed since is no conflict for a later call', async () => {
     const machine = make();
     const calls = [
       { toolName: 'quick', input: { a: 1 } },
@@ -186,7 +186,7 @@ describe('two who write at the same time', () => {
     expect(machine.tree.root.state).toEqual({ a: 5, b: 1 });
   });
 
-  test('[M17] what was written in one step is no conflict in the next', async () => {
+  test('[M17] a write of one step is no conflict in the next', async () => {
     const machine = make();
     await meet(machine, { a: 1 }, () => machine.command('set', { a: 2 }));
     await machine.command('set', { a: 3 });
@@ -195,7 +195,7 @@ describe('two who write at the same time', () => {
     expect(machine.tree.root.state).toEqual({ a: 4, b: 0 });
   });
 
-  test('[M14] leaves side by side that write fields of the same name both stay: each has its own', async () => {
+  test('[M14] parallel leaves that write fields of the same name do not conflict: each has its own state', async () => {
     const machine = make();
     const script = (request: Asked) => {
       if (systemOf(request).startsWith('root')) return { toolName: 'transition_two' };
@@ -208,7 +208,7 @@ describe('two who write at the same time', () => {
     ]);
   });
 
-  test("[M17] a leaf that fails loses its own uncommitted state and nobody else's", async () => {
+  test('[M17] a leaf that fails loses only its own uncommitted state', async () => {
     const machine = make();
     let turn = 0;
     const script = (request: Asked) => {

@@ -133,7 +133,7 @@ describe('a patch that fails validation changes nothing and says so', () => {
     expect(machine.tree.root.state).toEqual(initialState);
   });
 
-  test('[M13] what is no plain data is refused, naming the field', async () => {
+  test('[M13] a value that is not plain data is refused, naming the field', async () => {
     const loose = node({
       instructions: 'l',
       state: z.looseObject({}),
@@ -143,7 +143,7 @@ describe('a patch that fails validation changes nothing and says so', () => {
     await expect(machine.command('put')).rejects.toThrow('state.at: must be plain data');
   });
 
-  test('[M13] a state whose schema waits is refused rather than waited for', async () => {
+  test('[M13] a state whose schema validates asynchronously is refused', async () => {
     const later = z.object({ n: z.number() }).refine(async ({ n }) => n < 5);
     const root = node({
       instructions: 'l',
@@ -156,7 +156,7 @@ describe('a patch that fails validation changes nothing and says so', () => {
 });
 
 describe('ctx.state and ctx.updateState', () => {
-  test('[M14] a tool reads its own writes, and two updates of different fields both stay', async () => {
+  test('[M14] a tool reads its own writes, and two updates of different fields are both kept', async () => {
     const machine = make();
     const { steps } = await run(machine, [{ toolName: 'two' }, 'Ok.'], { input: 'Go.' });
     expect(outcomes(steps)[0]?.[2]).toBe('{"apples":2,"pears":12}');
@@ -169,7 +169,7 @@ describe('ctx.state and ctx.updateState', () => {
     expect(machine.tree.root.state).toEqual({ apples: 3, pears: 13 });
   });
 
-  test('[M14] what a tool wrote that fails afterwards is gone', async () => {
+  test('[M14] the writes of a tool that fails afterwards are dropped', async () => {
     const machine = make();
     const input = { patch: { apples: 7 }, then: 'throw' };
     const { steps } = await run(machine, [[{ toolName: 'set', input }, { toolName: 'two' }], 'Ok.'], { input: 'Go.' });
@@ -177,7 +177,7 @@ describe('ctx.state and ctx.updateState', () => {
     expect(machine.tree.root.state).toEqual({ apples: 2, pears: 12 });
   });
 
-  test('[M14] a field may be taken away, and one that is left out stays', async () => {
+  test('[M14] a field may be removed, and a field that is left out stays', async () => {
     const machine = make();
     await machine.command('set', { patch: { note: 'fresh' } });
     expect(machine.tree.root.state).toEqual({ ...initialState, note: 'fresh' });
@@ -201,7 +201,7 @@ describe('ctx.state and ctx.updateState', () => {
     expect(other.tree.root.state).toEqual(initialState);
   });
 
-  test('[M14] the built-in updateState sets what it names and leaves the rest, defaults included', async () => {
+  test('[M14] the built-in updateState sets the fields it names and keeps the others, defaults included', async () => {
     const state = z.object({ a: z.number().default(1), b: z.number().default(2) });
     const machine = createMachine(charter({ nodes: { n: node({ instructions: 'n', state }) } }), {
       root: 'n',
@@ -215,7 +215,7 @@ describe('ctx.state and ctx.updateState', () => {
     expect(machine.tree.root.state).toEqual({ a: 9, b: 7 });
   });
 
-  test('[M14] a tool that declares no effects cannot write, and one that is over cannot either', async () => {
+  test('[M14] a tool that declares no effects cannot write, and neither can one that has ended', async () => {
     seen.length = 0;
     const machine = make();
     const { steps } = await run(machine, [[{ toolName: 'quiet' }, { toolName: 'late' }], 'Ok.'], { input: 'Go.' });
@@ -225,14 +225,14 @@ describe('ctx.state and ctx.updateState', () => {
     expect(seen).toMatchObject([{ code: 'stale_call' }]);
   });
 
-  test('[M14] a tool that yields as it goes commits at its end', async () => {
+  test('[M14] a tool that yields progress commits at its end', async () => {
     const machine = make();
     const { steps } = await run(machine, [{ toolName: 'slowly' }, 'Ok.'], { input: 'Go.' });
     expect(outcomes(steps)[0]?.[2]).toBe('{"apples":2,"pears":2}');
     expect(machine.tree.root.state).toEqual({ apples: 2, pears: 2 });
   });
 
-  test('[M14] nobody who reads state can change it in place', async () => {
+  test('[M14] state that was read cannot be changed in place', async () => {
     const machine = make();
     seen.length = 0;
     await run(machine, [{ toolName: 'set', input: { patch: { apples: 2 } } }, 'Ok.'], { input: 'Go.' });
@@ -264,7 +264,7 @@ describe('packs', () => {
     expect(outcomes(steps).at(-1)).toEqual(['peek', 'ok', '6']);
   });
 
-  test('[M15] a pack tells the model of its state as it is now', async () => {
+  test('[M15] a pack shows the model its current state', async () => {
     const told = pack({
       name: 'told',
       state: z.object({ n: z.number() }),
@@ -295,7 +295,7 @@ describe('packs', () => {
   });
 });
 
-test('[M13] a tool that declares no effects cannot change state, and is told what to declare', async () => {
+test('[M13] a tool that declares no effects cannot change state, and the error says what to declare', async () => {
   const reader = node({
     instructions: 'r',
     state: z.object({ n: z.number().default(0) }),

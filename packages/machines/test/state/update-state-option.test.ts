@@ -31,7 +31,7 @@ function refused(definition: object): CharterError {
   throw new Error('The charter was not refused.');
 }
 
-describe('what a model may write', () => {
+describe('the fields that a model may write', () => {
   for (const option of ['default', true] as const) {
     test(`[M31] ${option === true ? 'updateState: true lets' : 'without the option'} the model write every field`, async () => {
       const { machine, fields } = await write(option, { paid: 7, note: 'x' });
@@ -69,13 +69,13 @@ describe('what a model may write', () => {
     });
   }
 
-  test('[M31] the option is about the model: tools and commands of the node write every field', async () => {
+  test('[M31] the option limits only the model: tools and commands of the node write every field', async () => {
     const { machine } = await write(false, {});
     await machine.command('pay');
     expect(machine.tree.root.state).toMatchObject({ paid: 42 });
   });
 
-  test('[M31] a list holds also where the schema is a union or says nothing of its fields', async () => {
+  test('[M31] a list also applies if the schema is a union or does not list its fields', async () => {
     const union = z.union([z.object({ a: z.number(), b: z.number() }), z.object({ a: z.number(), c: z.number() })]);
     for (const schema of [union, silent()]) {
       const one = node({
@@ -97,7 +97,7 @@ describe('what a model may write', () => {
   });
 });
 
-/** A schema of a library that makes no JSON Schema of it. */
+/** A schema of a library that has no conversion to JSON Schema. */
 function silent(): unknown {
   const { validate } = z.object({ a: z.number(), b: z.number() })['~standard'];
   return { '~standard': { version: 1, vendor: 'silent', validate } };
@@ -111,14 +111,14 @@ describe('a list that cannot work', () => {
     expect(error.message).toContain('did you mean "owner"?');
   });
 
-  test('[M31] it does so for JSON Schema, and for a schema that says nothing of its fields', () => {
+  test('[M31] an unknown field also fails with JSON Schema, and with a schema that does not list its fields', () => {
     const document = { type: 'object', properties: { owner: { type: 'string' } } };
     expect(refused({ state: document, updateState: ['ownr'] }).message).toContain('did you mean "owner"?');
     const error = refused({ state: silent(), initialState: { a: 1, b: 2 }, updateState: ['aa'] });
     expect(error.message).toContain('did you mean "a"?');
   });
 
-  test('[M31] any field fits a schema that takes any', () => {
+  test('[M31] any field fits a schema that allows any', () => {
     for (const open of [z.looseObject({ a: z.number().default(0) }), { type: 'object', additionalProperties: true }]) {
       const one = node({ instructions: 'one', state: open as z.ZodType<Record<string, unknown>>, updateState: ['b'] });
       expect(charter({ nodes: { one } }).nodeNames).toEqual(['one']);
@@ -140,7 +140,7 @@ describe('a list that cannot work', () => {
     });
   }
 
-  test('[M31] false without state is harmless, and an unknown field is a mistake of types already', () => {
+  test('[M31] false without state is allowed, and an unknown field is a type error', () => {
     expect(charter({ nodes: { one: node({ instructions: 'one', updateState: false }) } }).nodeNames).toEqual(['one']);
     // @ts-expect-error: there is no such field
     expect(() => charter({ nodes: { one: node({ instructions: 'one', state, updateState: ['ownr'] }) } })).toThrow();

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { charter, createMachine, node, runMachineToCompletion, spawn } from '../../src/index.ts';
 import { AbortRelay } from '../../src/run/abort-relay.ts';
 
-test('however many follow, the source has one listener, and none in the end', () => {
+test('with any number of followers, the source has one listener, and none after the end', () => {
   const source = new AbortController();
   const relay = new AbortRelay(source.signal);
   const following = Array.from({ length: 100 }, () => relay.follow());
@@ -15,7 +15,7 @@ test('however many follow, the source has one listener, and none in the end', ()
   expect(following.some(({ signal }) => signal.aborted)).toBe(false);
 });
 
-test('those who follow are aborted with the reason of the source, and those who left are not', () => {
+test('followers are aborted with the reason of the source, and those that left are not', () => {
   const source = new AbortController();
   const relay = new AbortRelay(source.signal);
   const [stays, leaves] = [relay.follow(), relay.follow()];
@@ -25,7 +25,7 @@ test('those who follow are aborted with the reason of the source, and those who 
   expect(relay.follow().signal.reason).toBe('enough');
 });
 
-test('an abort reaches every leaf of a step, and the run leaves nothing at the signal', async () => {
+test('an abort reaches every leaf of a step, and the run leaves no listener on the signal', async () => {
   const worker = node({ worker: true, instructions: 'Wait.' });
   const lead = node({
     instructions: 'Lead.',

@@ -34,7 +34,7 @@ const staff = charter({
 });
 const newId = sequentialIds();
 
-/** The model is made anew for each step, because a scripted one keeps what it was asked. */
+/** The model is new for each step, because a scripted model keeps its requests. */
 async function steps(machine: Machine, count: number, script: Script, input?: string): Promise<void> {
   const options = { maxSteps: count, newId, model: () => scriptedModel(script) };
   for await (const _ of runMachine(machine, input === undefined ? options : { ...options, input }));
@@ -43,7 +43,7 @@ async function steps(machine: Machine, count: number, script: Script, input?: st
 const calls = (toolName: string) => ({ toolName });
 const looking: Script = () => calls('look');
 
-/** A machine that has made so many steps, all of one conversation. */
+/** A machine that has made this many steps, all in one conversation. */
 async function after(count: number): Promise<Machine> {
   const machine = createMachine(staff, { root: 'main' });
   await steps(machine, count, looking, 'Go.');
@@ -57,7 +57,7 @@ function entriesOf(machine: Machine): readonly Entry[] {
 const restored = (machine: Machine): Machine =>
   deserializeMachine(staff, JSON.parse(JSON.stringify(serializeMachine(machine))));
 
-/** What there is to do next, and how many of the entries before it that looks at. */
+/** What happens next. The test counts how many of the earlier entries it reads. */
 const next: Record<string, (machine: Machine) => Promise<unknown>> = {
   'a call': (machine) => steps(machine, 1, looking),
   'an answer and another message': async (machine) => {
@@ -89,14 +89,14 @@ describe('[M28] after 5,000 steps of one conversation', async () => {
       await act(machine);
       return reads.count;
     };
-    test(`${what} looks at no more of what came before than after ten, restored`, async () => {
+    test(`${what} reads no more earlier entries than after ten, if restored`, async () => {
       const first = await readsOf(short());
       expect(await readsOf(long())).toBe(first);
       expect(first).toBeLessThan(8);
     });
   }
 
-  test('a step of the machine itself looks at no more of what came before than after ten', async () => {
+  test('a step of the machine itself reads no more earlier entries than after ten', async () => {
     const counts: number[] = [];
     for (const machine of [few, many]) {
       const reads = countReads(entriesOf(machine));

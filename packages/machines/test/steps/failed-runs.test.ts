@@ -53,7 +53,7 @@ async function stepsOf(options: Partial<RunMachineOptions> = {}): Promise<Machin
   return steps;
 }
 
-describe('a run that failed says so where its answer is read', () => {
+describe('the answer of a failed run throws when it is read', () => {
   test('[M32] reading the response of a failed run throws, with the cause', async () => {
     const result = await failed();
     expect(result.yieldReason).toBe('error');
@@ -64,7 +64,7 @@ describe('a run that failed says so where its answer is read', () => {
     expect(thrownBy(() => result.output).cause).toBe(error.cause);
   });
 
-  test('[M32] so does taking it apart, as the documentation does', async () => {
+  test('[M32] so does destructuring it, as the documentation does', async () => {
     const result = await failed();
     expect(() => {
       const { response, yieldReason } = result;
@@ -116,7 +116,7 @@ describe('a run that failed says so where its answer is read', () => {
     });
   }
 
-  test('[M32] whatever was said before the failure stays in the steps that said it', async () => {
+  test('[M32] replies before the failure stay readable in their steps', async () => {
     const machine = make();
     const model = scriptedModel([
       'First.',
@@ -134,7 +134,7 @@ describe('a run that failed says so where its answer is read', () => {
   });
 });
 
-describe('a failed result is still a value that can be looked at', () => {
+describe('a failed result is still a value that can be inspected', () => {
   test('[M32] logging, copying, storing and comparing it do not throw, and show the failure', async () => {
     const result = await failed();
     const [step] = result.steps;
@@ -151,7 +151,7 @@ describe('a failed result is still a value that can be looked at', () => {
 });
 
 describe('a run that did not fail has its response as before', () => {
-  test('[M32] one that answers, waits or has used up its steps throws nothing', async () => {
+  test('[M32] a run that answers, waits or has used up its steps does not throw', async () => {
     const answered = await failed({ model: scriptedModel(['Hello.']) });
     expect(answered).toMatchObject({ response: 'Hello.', yieldReason: 'end_turn' });
     expect(Object.keys(answered)).toContain('response');

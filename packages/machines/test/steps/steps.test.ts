@@ -29,8 +29,8 @@ const talker = node({ instructions: 'talker', tools: { look } });
 const make = () => createMachine(charter({ nodes: { root, worker, talker } }), { root });
 const LOOK = { toolName: 'look' };
 
-describe('messages that come meanwhile', () => {
-  test('[M18] one that arrives while a reply is made is answered without further input, after that reply', async () => {
+describe('messages that arrive during a run', () => {
+  test('[M18] one that arrives while the model replies is answered without further input, after that reply', async () => {
     const machine = make();
     const script = [
       () => {
@@ -79,7 +79,7 @@ describe('messages that come meanwhile', () => {
     expect(said).toEqual(['One.', 'Two.']);
   });
 
-  test('[M18] one that comes while only workers act is heard by whoever talks next', async () => {
+  test('[M18] one that arrives while only workers act goes to the next primary that acts', async () => {
     const machine = make();
     const script = [
       { toolName: 'transition_hire' },
@@ -96,7 +96,7 @@ describe('messages that come meanwhile', () => {
     ]);
   });
 
-  test('[M18] what is no message is refused, and nothing is queued', () => {
+  test('[M18] a value that is not a message is refused, and nothing is queued', () => {
     const machine = make();
     for (const message of [
       undefined,
@@ -126,7 +126,7 @@ describe('messages that come meanwhile', () => {
     expect(texts(later[0]).slice(1)).toEqual(['user: Just so you know.', 'user: Well?']);
   });
 
-  test('[M21] a silent one among others is heard in its place', async () => {
+  test('[M21] a silent message among others keeps its place in the request', async () => {
     const { requests } = await run(make(), ['Ok.'], {
       input: [{ role: 'system', content: 'It is late.', silent: true }, 'Hi.'],
     });
@@ -162,7 +162,7 @@ describe('runs', () => {
     expect(texts(requests[0]).at(-1)).toBe('user: Second.');
   });
 
-  test('[M19] whoever waits can give up, and nobody behind it is held up', async () => {
+  test('[M19] a waiting run can be aborted, and does not block the runs behind it', async () => {
     const machine = make();
     const held = Promise.withResolvers<string>();
     const first = run(machine, [() => held.promise], { input: 'First.' });
@@ -178,7 +178,7 @@ describe('runs', () => {
     expect(machine.history.filter(({ kind }) => kind === 'message')).toHaveLength(2);
   });
 
-  test('[M19] return() in the middle of a step aborts it, and the machine goes on from there', async () => {
+  test('[M19] return() in the middle of a step aborts it, and the machine continues from there', async () => {
     const machine = make();
     const asked = Promise.withResolvers<void>();
     const model = scriptedModel([() => (asked.resolve(), new Promise<string>(() => {}))]);
@@ -215,7 +215,7 @@ describe('runs', () => {
     expect(more.at(-1)?.response).toBe('Here.');
   });
 
-  test('a worker whose model fails is done, and its parent hears of it: it does not stall the turn', async () => {
+  test('a worker whose model fails is done, and its parent gets the error: the turn does not stall', async () => {
     const script = [{ toolName: 'transition_hire' }, new Error('overloaded'), 'Without it, then.'];
     const { steps, requests } = await run(make(), script, { input: 'Go.', modelRetries: 0 });
     expect(reasons(steps)).toEqual(['transition', 'cede', 'end_turn']);
@@ -281,7 +281,7 @@ describe('runs', () => {
     expect(() => runMachine({} as never, { model })).toThrow('createMachine');
   });
 
-  test('each leaf may have a model of its own', async () => {
+  test('each leaf may have a different model', async () => {
     const machine = make();
     const models = {
       root: scriptedModel([{ toolName: 'transition_hire' }, 'Done.']),
@@ -296,7 +296,7 @@ describe('runs', () => {
   });
 });
 
-describe('what each leaf is shown', () => {
+describe('the request of each leaf', () => {
   test('[M20] every call directly followed by its result, in every request', async () => {
     const machine = make();
     let asked = 0;
@@ -325,7 +325,7 @@ describe('what each leaf is shown', () => {
     expect(of('talker').at(-1)).toContain('public result');
   });
 
-  test("[M17] leaves of a step act side by side: a slow worker holds nobody's request back", async () => {
+  test('[M17] leaves of a step act in parallel: a slow worker does not delay the requests of others', async () => {
     const machine = make();
     const talkerAsked = Promise.withResolvers<void>();
     const script = (request: Asked) => {
@@ -368,7 +368,7 @@ describe('the log', () => {
     expect(ends).toEqual(calls);
   });
 
-  test('[M22] every change of the tree stands in it', async () => {
+  test('[M22] every change of the tree is in it', async () => {
     const machine = createMachine(
       charter({
         nodes: {
@@ -400,7 +400,7 @@ describe('the log', () => {
 });
 
 describe('the step budget', () => {
-  test('[M23] spent: a last step with reason max_steps, not an exception', async () => {
+  test('[M23] used up: a last step with reason max_steps, not an exception', async () => {
     const machine = make();
     const { steps, requests } = await run(machine, () => LOOK, { input: 'Go.', maxSteps: 3 });
     expect(reasons(steps)).toEqual(['tool_use', 'tool_use', 'tool_use', 'max_steps']);
@@ -410,7 +410,7 @@ describe('the step budget', () => {
     expect(more).toMatchObject([{ yieldReason: 'end_turn', response: 'Done.', done: true }]);
   });
 
-  test('[M23] a turn that ends with the last step is no such case', async () => {
+  test('[M23] a turn that ends with the last allowed step does not stop with max_steps', async () => {
     const { steps } = await run(make(), [LOOK, 'Done.'], { input: 'Go.', maxSteps: 2 });
     expect(reasons(steps)).toEqual(['tool_use', 'end_turn']);
   });

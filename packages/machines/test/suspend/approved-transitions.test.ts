@@ -34,7 +34,7 @@ const answer = tool({
 });
 const made = charter({ nodes: { start, talker, worker, other }, tools: { answer } });
 
-/** Who asks for the transition, and what comes before. */
+/** The transitions before, and the instance that asks for approval. */
 const cases: Record<string, readonly [kind: string, before: readonly string[], node: string]> = {
   'to, of the root': ['to', [], 'other'],
   'spawn, of the root': ['spawn', [], 'start'],
@@ -69,7 +69,7 @@ for (const kind of Object.keys(decisions)) {
   });
 }
 
-test('[M25] one that is denied settles once, and the tree stays', async () => {
+test('[M25] a denied transition settles once, and the tree is unchanged', async () => {
   const machine = await ask([], 'to');
   machine.resume(machine.suspended[0]?.id ?? '', { deny: 'not today' });
   const { steps } = await run(machine, ['Then not.']);
@@ -78,7 +78,7 @@ test('[M25] one that is denied settles once, and the tree stays', async () => {
 });
 
 for (const second of ['transition_talk', 'transition_cede']) {
-  test(`[M5] a transition that waits for leave is the first: ${second} after it is an error`, async () => {
+  test(`[M5] a transition that waits for approval counts as the first: ${second} after it is an error`, async () => {
     const machine = createMachine(made, { root: 'start' });
     const { steps } = await run(machine, [[{ toolName: 'transition_to' }, { toolName: second }]], { input: 'Go.' });
     expect(steps[0]?.settlements).toMatchObject([
@@ -93,7 +93,7 @@ for (const second of ['transition_talk', 'transition_cede']) {
 }
 
 for (const stored of [false, true]) {
-  test(`[M2] [M25] one that waits beside a terminal tool counts before the model is asked again${stored ? ', stored meanwhile' : ''}`, async () => {
+  test(`[M2] [M25] a transition approved beside a terminal tool counts before the model is asked again${stored ? ', stored meanwhile' : ''}`, async () => {
     const first = createMachine(made, { root: 'start' });
     const batch = [{ toolName: 'answer' }, { toolName: 'transition_cede' }];
     const { steps: before } = await run(first, [{ toolName: 'transition_talk' }, batch], { input: 'Go.' });
@@ -107,7 +107,7 @@ for (const stored of [false, true]) {
   });
 }
 
-test('[M2] [M25] where one that waits beside a terminal tool is denied, the terminal tool gives the response', async () => {
+test('[M2] [M25] if a transition beside a terminal tool is denied, the terminal tool gives the response', async () => {
   const machine = createMachine(made, { root: 'start' });
   await run(machine, [[{ toolName: 'answer' }, { toolName: 'transition_to' }]], { input: 'Go.' });
   machine.resume(machine.suspended[0]?.id ?? '', { deny: 'no' });

@@ -88,7 +88,7 @@ describe('suspended', () => {
     expect(() => make().resume('root:call-1')).toThrow('Nothing waits.');
   });
 
-  test('[M24] a payload that is no plain data, or no leave where leave is waited for, fails and changes nothing', async () => {
+  test('[M24] a payload that is not plain data, or not a decision where approval is needed, fails and changes nothing', async () => {
     const machine = make();
     await run(machine, [[ASK, { toolName: 'pay', input: { sum: 5 } }]], { input: 'Go.' });
     const before = machine.tree;
@@ -102,7 +102,7 @@ describe('suspended', () => {
     expect(machine.tree).toBe(before);
   });
 
-  test('[M24] while one leaf waits the others go on', async () => {
+  test('[M24] while one leaf waits, the others continue', async () => {
     const machine = make();
     const script = (request: Asked) => {
       if (systemOf(request).startsWith('root')) return { toolName: 'transition_two' };
@@ -129,7 +129,7 @@ describe('resumed', () => {
     expect(machine.history.filter(({ kind }) => kind === 'resumed')).toHaveLength(1);
   });
 
-  test('[M25] whatever was queued with it is kept, and comes after the result', async () => {
+  test('[M25] messages queued meanwhile are kept, and come after the result', async () => {
     const machine = make();
     const first = await run(machine, [ASK], { input: 'Go.' });
     await run(machine, [], { input: 'Are you there?' });
@@ -142,7 +142,7 @@ describe('resumed', () => {
     expect(machine.tree.queue).toEqual([]);
   });
 
-  test('[M25] a call may be named by its own id, and an empty payload is one', async () => {
+  test('[M25] a call may be named by its own id, and an empty payload is valid', async () => {
     const machine = make();
     await run(machine, [ASK], { input: 'Go.' });
     machine.resume(machine.suspended[0]?.callId ?? '');
@@ -150,7 +150,7 @@ describe('resumed', () => {
     expect(outcomes(steps)[0]?.[1]).toBe('ok');
   });
 
-  test('[M25] once answered it waits no more', async () => {
+  test('[M25] an answered call does not wait any more', async () => {
     const machine = make();
     await run(machine, [ASK], { input: 'Go.' });
     const id = machine.suspended[0]?.id ?? '';
@@ -160,12 +160,12 @@ describe('resumed', () => {
     expect(() => machine.resume(id, 'no')).toThrow('Nothing waits');
   });
 
-  test('[M25] of several that wait each gets its own answer, in any order', async () => {
+  test('[M25] several waiting calls each get their own answer, in any order', async () => {
     const machine = make();
     const batch = [{ toolName: 'job' }, ASK, { toolName: 'job' }];
     await run(machine, [batch], { input: 'Go.' });
     const [one, two, three] = machine.suspended;
-    // A transition runs last, wherever the model wrote it; results stand where it wrote the calls.
+    // A transition runs last, wherever the model wrote it; results are in the order of the calls.
     expect(machine.suspended.map(({ reason }) => reason)).toEqual(['job 7', 'job 7', { question: 'ok?' }]);
     machine.resume(two?.id ?? '', 'second');
     const { steps } = await run(machine, []);
@@ -177,7 +177,7 @@ describe('resumed', () => {
     expect(texts(requests[0]).at(-1)).toBe('tool: first | third | second');
   });
 
-  test('[M25] a call that needs leave runs once it has it, or says why not', async () => {
+  test('[M25] a call that needs approval runs once it is approved, or says why it was denied', async () => {
     paid.length = 0;
     const machine = make();
     await run(
@@ -198,7 +198,7 @@ describe('resumed', () => {
     expect(outcomes(steps).map(([, status]) => status)).toEqual(['ok', 'error']);
   });
 
-  test('[M25] a worker goes on where it was', async () => {
+  test('[M25] a worker continues where it was', async () => {
     const machine = make();
     await run(machine, [{ toolName: 'transition_hire' }, ASK], { input: 'Go.' });
     expect(machine.suspended).toMatchObject([{ instanceId: 'root.1' }]);
@@ -208,7 +208,7 @@ describe('resumed', () => {
     expect(texts(requests[0]).at(-1)).toBe('tool: granted');
   });
 
-  test('[M25] beside a terminal tool it is still what counts', async () => {
+  test('[M25] a suspended transition beside a terminal tool still counts, and the tool gives no response', async () => {
     const machine = make();
     const { steps } = await run(machine, [[{ toolName: 'answer' }, ASK]], { input: 'Go.' });
     expect(reasons(steps)).toEqual(['suspend', 'awaiting_resume']);
@@ -232,7 +232,7 @@ describe('resumed', () => {
     expect(machine.suspended).toEqual([]);
   });
 
-  test('[M25] what waits beside a transition waits on', async () => {
+  test('[M25] a call that waits beside a transition goes on waiting', async () => {
     const machine = make();
     const { steps } = await run(machine, [[{ toolName: 'job' }, { toolName: 'transition_other' }], 'Other here.'], {
       input: 'Go.',
@@ -248,7 +248,7 @@ describe('resumed', () => {
     const calls = [{ toolName: 'job' }, { toolName: 'pay', input: { sum: 7 } }];
     await run(machine, [calls], { input: 'Go.' });
     const [job, approval] = machine.suspended;
-    // Another instance speaks meanwhile, so the calls that wait are no longer those of the last reply.
+    // Another instance replies meanwhile, so the waiting calls are no longer those of the last reply.
     await machine.command('help');
     const helped = await run(machine, [{ toolName: 'transition_back' }], { input: 'Hello?' });
     expect(reasons(helped.steps)).toEqual(['cede', 'awaiting_resume']);
@@ -273,7 +273,7 @@ describe('resumed', () => {
     expect(steps.at(-1)?.response).toBe('Both have ended.');
   });
 
-  test('[M25] a call whose time has passed fails, and the run goes on', async () => {
+  test('[M25] a waiting call that expires fails, and the run continues', async () => {
     const clock = fakeClock();
     const machine = make();
     const first = await run(machine, [{ toolName: 'brief' }], { input: 'Go.', clock });
@@ -285,7 +285,7 @@ describe('resumed', () => {
     expect(machine.suspended).toEqual([]);
   });
 
-  test('[M25] an instance that a command takes away settles what waited there', async () => {
+  test('[M25] an instance that a command removes settles its waiting calls', async () => {
     const machine = make();
     await run(machine, [ASK], { input: 'Go.' });
     await machine.command('away');
@@ -314,7 +314,7 @@ describe('resumed', () => {
     ]);
   });
 
-  test('[M24] to completion: what waits is in the result', async () => {
+  test('[M24] runMachineToCompletion returns the waiting calls', async () => {
     const result = await runMachineToCompletion(make(), { model: scriptedModel([ASK]), input: 'Go.' });
     expect(result).toMatchObject({
       response: '',

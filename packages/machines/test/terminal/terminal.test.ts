@@ -71,14 +71,14 @@ describe('a terminal tool among others', () => {
   const other = node({ instructions: 'other' });
   const make = () => createMachine(charter({ nodes: { root, other } }), { root });
 
-  test('[M2] one that fails does not end the turn, and the model reads why', async () => {
+  test('[M2] a terminal tool that fails does not end the turn, and the model reads why', async () => {
     const { steps, requests } = await run(make(), [{ toolName: 'failing' }, 'Sorry.'], { input: 'Go.' });
     expect(reasons(steps)).toEqual(['tool_use', 'end_turn']);
     expect(steps[1]?.response).toBe('Sorry.');
     expect(texts(requests[1]).at(-1)).toContain('no');
   });
 
-  test('[M2] of two the first counts and the second is an error', async () => {
+  test('[M2] of two terminal tools the first counts and the second is an error', async () => {
     const second = { ...call, input: { items: ['Cherry'] } };
     const { steps } = await run(make(), [[call, second]], { input: 'Go.' });
     expect(steps[0]).toMatchObject({ response: EXACT, yieldReason: 'end_turn' });
@@ -89,7 +89,7 @@ describe('a terminal tool among others', () => {
   });
 
   for (const order of ['before', 'after'] as const) {
-    test(`[M2] a transition ${order} it takes effect: its result is in history and is not the response`, async () => {
+    test(`[M2] a transition ${order} it is taken: the tool's result is in the history but is not the response`, async () => {
       const machine = make();
       const next = { toolName: 'transition_next' };
       const batch = order === 'before' ? [next, call] : [call, next];
@@ -101,7 +101,7 @@ describe('a terminal tool among others', () => {
       expect(machine.tree.root.node).toBe('other');
     });
 
-    test(`[M2] where the transition ${order} it fails, it counts`, async () => {
+    test(`[M2] if the transition ${order} it fails, the terminal tool counts`, async () => {
       const machine = make();
       const broken = { toolName: 'transition_broken' };
       const { steps } = await run(machine, [order === 'before' ? [broken, call] : [call, broken]], { input: 'Go.' });
@@ -140,7 +140,7 @@ describe('a worker', () => {
     expect(machine.tree.root.children).toEqual([]);
   });
 
-  test('[M3] its last words without a call finish it too', async () => {
+  test('[M3] a reply without a call finishes it too', async () => {
     const { steps, requests } = await run(make(), [{ toolName: 'transition_start' }, 'It is 42.', 'Done.'], {
       input: 'Go.',
     });

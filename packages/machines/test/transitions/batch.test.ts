@@ -49,7 +49,7 @@ const note = (text: string) => ({ toolName: 'note', input: { text } });
 const go = { toolName: 'transition_go' };
 
 describe('a transition in a batch', () => {
-  test('[M5] it applies after its whole batch, on the state the batch left', async () => {
+  test('[M5] applies after its whole batch, on the state after the batch', async () => {
     const machine = make();
     seen.length = 0;
     const { steps } = await run(machine, [[note('before'), go, note('after')], 'Hello.'], { input: 'Hi.' });
@@ -62,13 +62,13 @@ describe('a transition in a batch', () => {
     ).toEqual(['note ok', 'note ok', 'transition_go ok']);
   });
 
-  test('[M5] calls that fail beside it leave nothing, and it applies', async () => {
+  test('[M5] applies even if other calls of the batch fail, whose writes are dropped', async () => {
     const machine = make();
     await run(machine, [[go, { toolName: 'break' }, note('after')], 'Hello.'], { input: 'Hi.' });
     expect(machine.tree.root.state).toEqual({ log: ['after', 'moved'] });
   });
 
-  test('[M5] of two the first counts, and the second is an error', async () => {
+  test('[M5] of two transitions the first counts, and the second is an error', async () => {
     const machine = make();
     const { steps, requests } = await run(machine, [[go, { toolName: 'transition_stay' }], 'Hello.'], { input: 'Hi.' });
     expect(machine.tree.root.node).toBe('other');
@@ -79,7 +79,7 @@ describe('a transition in a batch', () => {
     expect(texts(requests[1]).at(-1)).toContain('Only the first counts');
   });
 
-  test('[M5] a first one that waits counts too, and the second is an error', async () => {
+  test('[M5] a first transition that waits counts too, and the second is an error', async () => {
     const machine = make();
     const { steps } = await run(machine, [[{ toolName: 'transition_wait' }, go]], { input: 'Hi.' });
     expect(reasons(steps)).toEqual(['suspend', 'awaiting_resume']);
@@ -89,13 +89,13 @@ describe('a transition in a batch', () => {
     expect(machine.tree.root.node).toBe('root');
   });
 
-  test('[M5] a first one that fails leaves the second its chance', async () => {
+  test('[M5] if the first transition fails, the second one is taken', async () => {
     const machine = make();
     await run(machine, [[{ toolName: 'transition_refuse' }, go], 'Hello.'], { input: 'Hi.' });
     expect(machine.tree.root.node).toBe('other');
   });
 
-  test('[M5] it applies last when the reply is streamed too', async () => {
+  test('[M5] applies last, also if the reply is streamed', async () => {
     const machine = make();
     await run(machine, [[go, note('after')], 'Hello.'], { input: 'Hi.', onEvent: () => {} });
     expect(machine.tree.root.state).toEqual({ log: ['after', 'moved'] });

@@ -25,7 +25,7 @@ const lead = node({
 });
 const make = () => createMachine(charter({ nodes: { lead, worker } }), { root: 'lead' });
 
-test('[M7] the result of a spawn names the first of a crowd, and how many more there are', async () => {
+test('[M7] the result of a large spawn names the first children, and how many more there are', async () => {
   const { steps } = await runMachineToCompletion(make(), {
     model: scriptedModel([{ toolName: 'transition_hire' }]),
     input: 'Go.',
@@ -36,7 +36,7 @@ test('[M7] the result of a spawn names the first of a crowd, and how many more t
   expect(outcome).toMatchObject({ value: { children: expect.objectContaining({ length: CROWD }) } });
 });
 
-test('[M24] a wrong id is refused with some of those that wait, who are answered one by one', async () => {
+test('[M24] the error for a wrong id lists some of the waiting calls, which are then answered one by one', async () => {
   const machine = make();
   const leads = scriptedModel([{ toolName: 'transition_hire' }]);
   const asks = scriptedModel(() => ({ toolName: 'transition_ask' }));
@@ -51,7 +51,7 @@ test('[M24] a wrong id is refused with some of those that wait, who are answered
   expect(() => machine.resume(`root.1:${second?.callId}`, 2)).toThrow('Nothing waits under the id');
 });
 
-test('[M4] a move takes any number of children away, and keeps nothing of those that never began', async () => {
+test('[M4] a transition removes any number of children, and keeps nothing of those that never began', async () => {
   const machine = make();
   await machine.command('fill');
   expect(machine.tree.root.children).toHaveLength(HUGE);

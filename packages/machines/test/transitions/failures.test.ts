@@ -33,7 +33,7 @@ const failing: Record<string, { handler: () => Transition | Promise<Transition>;
 
 describe('a transition that does not fit', () => {
   for (const [what, { handler, says }] of Object.entries(failing)) {
-    test(`[M6] ${what}: an error result, the tree unchanged, the run goes on`, async () => {
+    test(`[M6] ${what}: an error result, the tree unchanged, the run continues`, async () => {
       const root = node({ instructions: 'root', transitions: { go: { description: 'Goes.', handler } } });
       const machine = createMachine(charter({ nodes: { root, strict, loose, worker } }), { root });
       const before = machine.tree.root;
@@ -63,7 +63,7 @@ describe('a transition that does not fit', () => {
     expect(steps.at(-1)?.response).toBe('I stay.');
   });
 
-  test('[M6] what a handler wrote before it threw is gone', async () => {
+  test('[M6] the writes of a handler that throws are dropped', async () => {
     const root = node({
       instructions: 'root',
       state: z.object({ count: z.number() }),

@@ -32,7 +32,7 @@ async function textOf(made: ReturnType<typeof charter>): Promise<{ status: strin
   return { status, text, node: machine.tree.root.node };
 }
 
-describe('a decision that stands where none is read', () => {
+describe('a decision in a place where none is read', () => {
   for (const [place, chartered] of Object.entries(places)) {
     for (const [kind, decision] of Object.entries(decisions)) {
       test(`[M29] a tool of ${place} that returns ${kind}() fails and says where a transition belongs`, async () => {
@@ -81,7 +81,7 @@ describe('a decision that stands where none is read', () => {
     });
   }
 
-  test('[M29] what a failed tool had written is gone', async () => {
+  test('[M29] the writes of a failed tool are dropped', async () => {
     const start = node({
       instructions: 'start',
       state: z.object({ n: z.number().default(0) }),
@@ -114,7 +114,7 @@ describe('a decision that stands where none is read', () => {
     expect(machine.tree.root.node).toBe('other');
   });
 
-  test('[M29] a handler that returns something around a decision is told to return the decision itself', async () => {
+  test('[M29] the error for a handler that wraps a decision says to return the decision itself', async () => {
     const start = node({
       instructions: 'start',
       transitions: { go: { handler: (() => ok(decisions.to)) as never }, none: { handler: (() => 'other') as never } },
@@ -147,7 +147,7 @@ describe('a decision that stands where none is read', () => {
   });
 });
 
-test('[M29] a value that only looks like a decision is a plain value', async () => {
+test('[M29] a value that only resembles a decision is a plain value', async () => {
   const slip = tool({ description: 'Slips.', inputSchema: empty, execute: () => ({ kind: 'to', node: 'other' }) });
   const start = node({ instructions: 'start', tools: { slip } });
   const machine = createMachine(charter({ nodes: { start, other } }), { root: 'start' });

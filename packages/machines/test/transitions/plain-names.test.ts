@@ -29,7 +29,7 @@ test('[M6] a transition is found by its plain name too, and advertised once', as
   expect(machine.tree.root.node).toBe('other');
 });
 
-test('[M5] by whichever name, of two transitions in a batch the first counts, after all other calls', async () => {
+test('[M5] of two transitions in a batch the first counts, after all other calls, by either name', async () => {
   const first = node({
     instructions: 'First.',
     state: z.object({ n: z.number().default(0) }),
@@ -49,7 +49,7 @@ test('[M5] by whichever name, of two transitions in a batch the first counts, af
   expect(machine.tree.root.state).toEqual({ n: 11 });
 });
 
-test('[M12] a tool of the name outranks the plain name of a transition, from wherever it comes', async () => {
+test('[M12] a tool with the same name takes precedence over the plain name of a transition, wherever the tool is defined', async () => {
   const go = tool({ description: 'A tool.', inputSchema, execute: () => 'the tool' });
   const transitions = { go: { description: 'Go.', handler: () => to('other') } };
   const own = node({ instructions: 'Own.', tools: { go }, transitions });
@@ -64,7 +64,7 @@ test('[M12] a tool of the name outranks the plain name of a transition, from whe
   }
 });
 
-test('[M2] [M25] a transition taken by its plain name outranks a terminal tool while it waits, also when stored', async () => {
+test('[M2] [M25] a waiting transition called by its plain name takes precedence over a terminal tool, also when stored', async () => {
   const first = node({
     instructions: 'First.',
     tools: { answer: tool({ description: 'Answers.', inputSchema, terminal: true, execute: () => 'the answer' }) },

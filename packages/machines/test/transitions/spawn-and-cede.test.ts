@@ -39,7 +39,7 @@ const make = () => createMachine(charter({ nodes: { root, worker, talker } }), {
 const take = (name: string, input = {}) => ({ toolName: `transition_${name}`, input });
 const hand = (content: unknown) => take('done', { content });
 
-/** Each leaf says what is written for its system prompt, in order. */
+/** Each leaf replies with the lines for its system prompt, in order. */
 function perLeaf(lines: Record<string, readonly unknown[]>) {
   const said = new Map<string, number>();
   return (request: Parameters<typeof systemOf>[0]) => {
@@ -81,7 +81,7 @@ describe('spawn', () => {
     );
   });
 
-  test('[M8] one that would make a second primary is refused, the tree unchanged', async () => {
+  test('[M8] a spawn that would make a second primary is refused, the tree unchanged', async () => {
     const machine = make();
     const { steps, requests } = await run(machine, [take('twice'), 'No.'], { input: 'Go.' });
     expect(machine.tree.root.children).toEqual([]);
@@ -93,7 +93,7 @@ describe('spawn', () => {
     expect(machine.tree.root).toBe(before);
   });
 
-  test('[M8] a child that is no worker takes over the conversation', async () => {
+  test('[M8] a child that is not a worker takes over the conversation', async () => {
     const machine = make();
     const { steps, requests } = await run(machine, [take('talk'), 'Talker here.'], { input: 'Hello?' });
     expect(texts(requests[1])).toEqual([
@@ -106,7 +106,7 @@ describe('spawn', () => {
     expect(machine.primary?.id).toBe('root.1');
   });
 
-  test('[M8] whoever works for a worker is one, whatever its node says', async () => {
+  test('[M8] the child of a worker is a worker, whatever its node says', async () => {
     const machine = make();
     const script = perLeaf({ root: [take('one')], 'worker on rain': [take('hire')], talker: ['Found.'] });
     await run(machine, script, { input: 'Go.', maxSteps: 2 });
@@ -114,7 +114,7 @@ describe('spawn', () => {
     expect(machine.tree.speaker).toBe('root');
   });
 
-  test('[M8] a model that spawns itself for ever meets an end', async () => {
+  test('[M8] a model that spawns itself for ever is stopped by a limit', async () => {
     const self = node({
       instructions: 'self',
       transitions: { deeper: { description: 'Deeper.', handler: () => spawn('self') } },
@@ -140,14 +140,14 @@ describe('cede', () => {
     ]);
   });
 
-  test('[M9] what it hands over may be data, or nothing', async () => {
+  test('[M9] its content may be data, or nothing', async () => {
     const { requests } = await run(make(), [take('one'), hand({ mm: 3 }), 'Wet.'], { input: 'Weather?' });
     expect(texts(requests[2]).at(-1)).toContain('{"mm":3}');
     const { requests: others } = await run(make(), [take('one'), take('done'), 'Hm.'], { input: 'Weather?' });
     expect(texts(others[2]).at(-1)).toContain('has finished without a result');
   });
 
-  test('[M9] several cedes in one step all arrive, in tree order, whoever was first', async () => {
+  test('[M9] several cedes in one step all arrive, in tree order, whichever was first', async () => {
     const machine = make();
     const held = Promise.withResolvers<void>();
     const script = (request: Parameters<typeof systemOf>[0]) => {
@@ -169,7 +169,7 @@ describe('cede', () => {
     ).toEqual(['A', 'B', 'C']);
   });
 
-  test('[M9] the root cannot cede, and the run goes on', async () => {
+  test('[M9] the root cannot cede, and the run continues', async () => {
     const machine = createMachine(charter({ nodes: { talker } }), { root: talker });
     const { steps } = await run(machine, [hand('x'), 'Still here.'], { input: 'Go.' });
     expect(steps[0]?.settlements[0]?.outcome).toMatchObject({ status: 'error' });
@@ -198,7 +198,7 @@ describe('cede', () => {
     expect(machine.primary?.id).toBe('root');
   });
 
-  test('[M10] the primary has answered, and stepping goes on while workers remain', async () => {
+  test('[M10] after the answer of the primary, steps continue while there are workers', async () => {
     const machine = make();
     const script = perLeaf({
       root: [take('both')],

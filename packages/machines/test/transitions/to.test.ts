@@ -36,7 +36,7 @@ describe('to', () => {
     expect(systemOf(requests[1])).toBe('second 7');
   });
 
-  test('[M4] without a state the node begins with its own', async () => {
+  test('[M4] without a state the node starts with its initial state', async () => {
     const machine = make();
     await run(machine, [{ toolName: 'transition_second' }, 'Hello.'], { input: 'Hi.' });
     expect(machine.tree.root).toMatchObject({ node: 'second', state: { count: 1 } });
@@ -61,7 +61,7 @@ describe('to', () => {
     expect(reasons(steps)).toEqual(['transition', 'end_turn']);
   });
 
-  test('[M4] the conversation goes on in the new node', async () => {
+  test('[M4] the conversation continues in the new node', async () => {
     const { requests } = await run(make(), [{ toolName: 'transition_second' }, 'Hello.'], { input: 'Hi.' });
     expect(texts(requests[1])).toEqual([
       'system: second 1',
@@ -71,7 +71,7 @@ describe('to', () => {
     ]);
   });
 
-  test('[M4] children are removed, and their ids are not given again', async () => {
+  test('[M4] children are removed, and their ids are not reused', async () => {
     const machine = make();
     await machine.command('hire');
     expect(machine.tree.root.children.map(({ id }) => id)).toEqual(['root.1']);
@@ -85,7 +85,7 @@ describe('to', () => {
 });
 
 describe('what a transition says', () => {
-  test('[M7] its result says what happened, and at that time it had happened', async () => {
+  test('[M7] its result says what happened, after it has happened', async () => {
     const machine = make();
     const seen: unknown[] = [];
     const { steps } = await run(machine, [{ toolName: 'transition_with' }, 'Hello.'], {

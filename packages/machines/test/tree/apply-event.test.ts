@@ -41,7 +41,7 @@ const patched = (id: string, set: Record<string, number>, unset: readonly string
 });
 
 describe('a tree and what happens to it', () => {
-  test('an event leaves the tree before it as it was', () => {
+  test('an event does not change the previous tree', () => {
     const before = JSON.stringify(tree);
     apply(
       tree,
@@ -53,7 +53,7 @@ describe('a tree and what happens to it', () => {
     expect(JSON.stringify(tree)).toBe(before);
   });
 
-  test('[M14] patches are of fields: two of different fields both stay, in either order', () => {
+  test('[M14] patches are per field: two patches of different fields are both kept, in either order', () => {
     const events = [patched('root', { n: 1 }), patched('root', { m: 2 })];
     expect(apply(tree, ...events).root.state).toEqual({ n: 1, m: 2 });
     expect(apply(tree, ...events.toReversed()).root.state).toEqual({ n: 1, m: 2 });
@@ -65,7 +65,7 @@ describe('a tree and what happens to it', () => {
     expect(apply(tree, event).packs).toEqual({ p: { x: 5 } });
   });
 
-  test('[M8] ids are counted from where an instance was born, and never given twice', () => {
+  test('[M8] ids are numbered below the parent, and never reused', () => {
     const gone = apply(
       tree,
       spawned('root', true, true),
@@ -81,7 +81,7 @@ describe('a tree and what happens to it', () => {
     expect([...walk(next.root)].map(({ id }) => id)).toEqual(['root', 'root.3', 'root.3.1']);
   });
 
-  test('[M8] at most one child is no worker, ever', () => {
+  test('[M8] at most one child is not a worker, ever', () => {
     expect(() => apply(tree, spawned('root', false, false))).toThrow('both talk with the user');
     expect(() => apply(tree, spawned('root', false), spawned('root', false))).toThrow('both talk with the user');
     const deep = apply(tree, spawned('root', true, false), spawned('root.1', false, false), spawned('root.2', false));
@@ -89,7 +89,7 @@ describe('a tree and what happens to it', () => {
     expect(deep.speaker).toBe('root.2.1');
   });
 
-  test('[M9] whoever ceded is told of to its parent, and only a leaf that is not the root may', () => {
+  test('[M9] the parent gets the result of a child that ceded, and only a leaf that is not the root may cede', () => {
     const ceded = apply(tree, spawned('root', false), { kind: 'ceded', id: 'root.1', content: { k: 1 } });
     const { tree: next, effects } = applyEvent(ceded, { kind: 'removed', id: 'root.1' });
     expect(effects).toEqual([{ kind: 'say', id: 'root', text: '"b" (root.1) has finished. Its result:\n\n{"k":1}' }]);
@@ -106,7 +106,7 @@ describe('a tree and what happens to it', () => {
     expect(chainOf(tree, 'root.1.1')).toEqual([]);
   });
 
-  test('[M18] what is queued comes out in order, and wakes whoever is idle unless all of it is silent', () => {
+  test('[M18] queued messages come out in order, and wake an idle instance unless all of them are silent', () => {
     const message = (text: string, silent: boolean): TreeEvent => ({
       kind: 'queued',
       message: { message: { role: 'user', content: [{ type: 'text', text }] }, silent },
@@ -144,7 +144,7 @@ describe('the shape of a tree', () => {
     expect(ids.sort(inTreeOrder)).toEqual(['root', 'root.2', 'root.2.1', 'root.2.9', 'root.2.10', 'root.10']);
   });
 
-  test('a change copies the way to it and shares all the rest: a step costs what its leaves cost', () => {
+  test('a change copies the path to it and shares all the rest: a step costs what its leaves cost', () => {
     let wide = apply(tree, { kind: 'spawned', id: 'root', children: Array.from({ length: 1000 }, () => seed(true)) });
     for (const id of ['root.3', 'root.500']) wide = apply(wide, spawned(id, true, true));
     const next = apply(wide, patched('root.500.2', { k: 1 }));
@@ -154,7 +154,7 @@ describe('the shape of a tree', () => {
     expect(findInstance(next, 'root.500.2')?.state).toEqual({ k: 1 });
   });
 
-  test('the index finds who acts without looking at the others', () => {
+  test('the index finds the instances that act without reading the others', () => {
     const looked: string[] = [];
     let wide = apply(tree, { kind: 'spawned', id: 'root', children: Array.from({ length: 300 }, () => seed(true)) });
     const index = new LeafIndex(wide);
@@ -172,7 +172,7 @@ describe('the shape of a tree', () => {
     expect([...new LeafIndex(wide).ready].sort(inTreeOrder)).toEqual(['root.100', 'root.200', 'root.300']);
   });
 
-  test('an instance taken out is gone from its parent alone', () => {
+  test('removing an instance changes only its parent', () => {
     const wide = apply(tree, spawned('root', true, true, true));
     const next = withInstance(wide, 'root.2', () => undefined);
     expect(next.root.children.map(({ id }) => id)).toEqual(['root.1', 'root.3']);
@@ -185,7 +185,7 @@ describe('the ledger', () => {
     patched('root', Object.fromEntries(fields.map((name) => [name, 1]))),
   ];
 
-  test("[M14] a field that somebody else committed since one began reading is a conflict; another, or one's own, is none", () => {
+  test("[M14] a field that another writer committed since one's first read is a conflict; another field, or one's own commit, is none", () => {
     const ledger = new Ledger();
     const began = ledger.now;
     ledger.commit('one', write('a'));
@@ -196,7 +196,7 @@ describe('the ledger', () => {
     expect(ledger.claim('three', ledger.now, [patched('root.1', { a: 1 })])).toBeUndefined();
   });
 
-  test('[M14] what is claimed is taken until it is released', () => {
+  test('[M14] a claimed field is taken until it is released', () => {
     const ledger = new Ledger();
     expect(ledger.claim('one', ledger.now, write('a b'))).toBeUndefined();
     expect(ledger.claim('two', ledger.now, write('a b'))).toEqual({ field: 'a b' });

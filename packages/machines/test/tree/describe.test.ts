@@ -14,7 +14,7 @@ const front = node({
 });
 const made = charter({ nodes: { 'front "A"': front, desk, worker }, transitions: { home: 'desk' } });
 
-test('a charter is drawn: its nodes, workers with double walls, and where each transition is known to lead', () => {
+test('the drawing of a charter has its nodes, workers with double walls, and the known targets of each transition', () => {
   expect(describeMachine(made)).toBe(`flowchart TD
   subgraph charter
     n1["front #quot;A#quot;"]
@@ -32,7 +32,7 @@ test('a charter is drawn: its nodes, workers with double walls, and where each t
 `);
 });
 
-test('a machine is drawn with who is there', async () => {
+test('the drawing of a machine has its instances', async () => {
   const machine = createMachine(made, { root: front });
   await run(machine, [{ toolName: 'transition_hire' }], { input: 'Go.', maxSteps: 1 });
   const drawn = describeMachine(machine);

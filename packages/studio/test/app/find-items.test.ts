@@ -17,7 +17,7 @@ const items = [
   item('Command', 'Pause Concierge'),
 ];
 
-test('what begins with the query comes first, then words inside names, then descriptions', () => {
+test('items that begin with the query come first, then words inside names, then descriptions', () => {
   expect(findItems(items, 'con').map(({ text }) => text)).toEqual([
     'Concierge',
     'confirm_booking',
@@ -30,7 +30,7 @@ test('what begins with the query comes first, then words inside names, then desc
   expect(findItems(items, 'nothing like it')).toEqual([]);
 });
 
-test('only what may be a whole id is offered as a run', () => {
+test('only a query that may be a complete id is offered as a run', () => {
   expect(['01a1e1ac-8de8-73a1-847f-b44284f7c840', 'concierge', 'a b', '12'].map(looksLikeId)).toEqual([
     true,
     false,

@@ -23,7 +23,7 @@ test(race, async () => {
     await cardOf(page, /^lend_key, waits/).waitFor();
     await calm(page);
   }
-  // Ben clicks first, and his answer is slow: the gateway's word counts.
+  // Ben clicks first, but his answer is slow: the gateway decides.
   const release = await holdAnswers(ben);
   await clickStill(cardOf(ben, /^lend_key/).getByRole('button', { name: 'Yes' }));
   await cardOf(ben, /^lend_key, the answer is being sent/).waitFor();
@@ -38,7 +38,7 @@ test(race, async () => {
   await cardOf(second, /^lend_key, done/)
     .getByText('Ada,')
     .waitFor();
-  // Operators see the race: who won, and what the other one said.
+  // Operators see the race: who won, and the other answer.
   const { items } = await studio.gateway.api('/api/pending?status=resolved');
   const { callId } = items.find(({ toolName }: { toolName: string }) => toolName === 'lend_key');
   await second.goto(`${studio.gateway.url}/calls/${callId}`);
@@ -47,7 +47,7 @@ test(race, async () => {
   await receipt.getByText(/^Ada answered after /).waitFor();
   await receipt.getByText(/^Ben said Yes .* later: it was kept, and changed nothing\.$/).waitFor();
 
-  // Whoever may not answer sees who may, and no buttons.
+  // A person who may not answer sees who may, and no buttons.
   await say(ada, 'Open the vault?');
   const closed = cardOf(ben, /^open_vault, waits/);
   await closed.getByText('Ada may answer').waitFor();
@@ -58,7 +58,7 @@ test(race, async () => {
   await cardOf(ben, /^open_vault, done/)
     .getByText('Ada,')
     .waitFor();
-  // The browser itself notes the 409 of the answer that lost.
+  // The browser itself logs the 409 of the answer that lost.
   expect([...problems, ...bensProblems].filter((one) => !one.includes('409'))).toEqual([]);
 });
 
@@ -87,7 +87,7 @@ test('[S3] an expired card says so, and an answer that came too late was kept fo
   expect(problems.filter((one) => !one.includes('410'))).toEqual([]);
 });
 
-test('[S3] buttons are dead when they appear, Enter approves nothing, and what the gateway refuses can be answered again', async () => {
+test('[S3] buttons are disabled when they appear, Enter approves nothing, and after a refusal the call can be answered again', async () => {
   const studio = studios.sqlite();
   const { page, problems } = await studio.open('/');
   const sent: string[] = [];
@@ -95,7 +95,7 @@ test('[S3] buttons are dead when they appear, Enter approves nothing, and what t
     'request',
     (request) => void (request.url().endsWith('/tool-results') && sent.push(request.postData() ?? '')),
   );
-  // Somebody who was about to click at that very place.
+  // Simulates a person who was about to click at exactly that place.
   await page.evaluate(() => {
     new MutationObserver((_, observer) => {
       const button = [...document.querySelectorAll('button')].find(({ textContent }) => textContent === 'Approve');
@@ -114,7 +114,7 @@ test('[S3] buttons are dead when they appear, Enter approves nothing, and what t
   await page.keyboard.press('Enter');
   expect(sent).toEqual([]);
 
-  // A denial without a reason does nothing, by whatever means its button is pressed.
+  // A denial without a reason does nothing, however its button is pressed.
   await page.keyboard.press('d');
   const deny = card.getByRole('button', { name: 'Deny', exact: true });
   await card.getByRole('textbox', { name: 'Why not?' }).fill('  ');
@@ -132,7 +132,7 @@ test('[S3] buttons are dead when they appear, Enter approves nothing, and what t
     .getByText('50 to Oslo')
     .waitFor();
 
-  // Choices are shown whole: their ends may be all in which they differ.
+  // Choices are not cut, because they may differ only at the end.
   await say(page, 'Choose a clause.');
   const clauses = cardOf(page, /^choose_clause, waits/);
   await clauses.waitFor();
@@ -163,7 +163,7 @@ test('[S3] buttons are dead when they appear, Enter approves nothing, and what t
 test('[S3] a card takes a click while its list scrolls, and keeps what is typed into it while others write and while it is out of sight', async () => {
   const studio = studios.sqlite();
   const { page, problems } = await studio.open('/');
-  // Said by the agent itself, who does not answer itself.
+  // Posted by the agent itself, which does not answer its own messages.
   const [{ entityId: clerk }] = (await studio.gateway.api('/api/agents')).items;
   const notes = Array.from({ length: 40 }, (_, index) => `Note ${index}`);
   await fill(studio.gateway, notes, clerk);
@@ -175,7 +175,7 @@ test('[S3] a card takes a click while its list scrolls, and keeps what is typed 
   await button.scrollIntoViewIfNeeded();
   const stop = await keepScrolling(page.getByRole('log'));
   const place = await button.boundingBox();
-  // Once, as a person does: no click of Playwright's, which looks first whether anything is in the way.
+  // One click at a position, as by a person: Playwright's click would first wait until nothing is in the way.
   await page.mouse.click((place?.x ?? 0) + 10, (place?.y ?? 0) + 10);
   const reason = card.getByRole('textbox', { name: 'Why not?' });
   await reason.waitFor();
@@ -221,7 +221,7 @@ test('[S3] [S4] the inbox has what waits in all spaces, least time left first; w
   await expect.poll(() => card.getByRole('button', { name: 'Send' }).getAttribute('aria-disabled')).toBe('false');
   await card.getByRole('button', { name: 'Send' }).focus();
   await page.keyboard.press('Enter');
-  // It does not fit, and is not sent; what was typed stays.
+  // It does not fit, and is not sent; the typed text stays.
   await expect.poll(() => field.inputValue()).toContain('two');
   await card
     .getByText(/integer/)

@@ -19,11 +19,11 @@ test.each([
   ['choose', { kind: 'input', resultSchema: object({ size: { enum: ['S', 'M'] } }) }],
   ['form', { kind: 'result', resultSchema: object({ name: { type: 'string' }, ok: { type: 'boolean' } }) }],
   ['form', { kind: 'result' }],
-] as const)('[S3] without a component of its own a call is shown as %s: %j', (expected, call) => {
+] as const)('[S3] without a component a call is shown as %s: %j', (expected, call) => {
   expect(cardKind(call)).toBe(expected);
 });
 
-test('yes, no and each choice are what the schema wants', () => {
+test('yes, no and each choice have the values of the schema', () => {
   expect(yesAndNo({ type: 'boolean' })).toEqual({ yes: true, no: false });
   expect(yesAndNo(object({ ok: { type: 'boolean' } }))).toEqual({ yes: { ok: true }, no: { ok: false } });
   expect(choicesOf(object({ size: { enum: ['S', 3] } }))).toEqual([
@@ -45,7 +45,7 @@ test('the question of an input is found by its name, or is its only text', () =>
   expect(questionOf('Now?').question).toBe('Now?');
 });
 
-test('answers, values and progress are said in words', () => {
+test('answers, values and progress are shown as text', () => {
   expect(answerInWords({ result: { confirmed: false } })).toBe('No');
   expect(answerInWords({ approve: true, input: {} })).toBe('Approved with changes');
   expect(answerInWords({ deny: 'Too dear.' })).toBe('Denied: Too dear.');
@@ -97,7 +97,7 @@ test('messages that belong together show one name, and each day its date', () =>
   expect(newSince([first], 'gone')).toBe(0);
 });
 
-test('who got a message is said of that message alone', () => {
+test('the recipients are shown only at their message', () => {
   const heardBy = {
     messageId: '1',
     heard: [
@@ -110,7 +110,7 @@ test('who got a message is said of that message alone', () => {
   expect(heardInWords(item('2', 'Cy', 0), heardBy, members)).toBeUndefined();
 });
 
-test('[S4] a call that was opened stays in its place once it no longer waits', () => {
+test('[S4] an opened call stays in its place once it no longer waits', () => {
   const call = (callId: string, expiresAt?: number): PendingCall => ({ callId, expiresAt }) as PendingCall;
   const [soon, later, never] = [call('soon', 1), call('later', 9), call('never')];
   expect(withOpened([later, never], [soon]).map(({ callId }) => callId)).toEqual(['soon', 'later', 'never']);
@@ -118,7 +118,7 @@ test('[S4] a call that was opened stays in its place once it no longer waits', (
   expect(withOpened([soon], [soon])).toEqual([soon]);
 });
 
-test('[S26] one answer is offered only for calls that nothing tells apart: not those of two conversations, nor those that are shown in different words', () => {
+test('[S26] one answer is offered only for identical calls: not for those of two conversations, nor for those with different texts', () => {
   const call = { agentId: 'clerk', toolName: 'close_account', kind: 'approval', input: {}, status: 'pending' };
   const calls = [
     { callId: '1', runId: 'of Ann', ...call },

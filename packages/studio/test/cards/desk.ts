@@ -6,7 +6,7 @@ import { z } from 'zod';
 
 const inputSchema = { type: 'object', properties: { question: { type: 'string' } }, required: ['question'] } as const;
 
-/** Alike until their last words. */
+/** The same text except for the last words. */
 export const CLAUSES = ['today', 'tomorrow', 'next week', 'next month', 'next year', 'some day', 'never'].map(
   (when) => `${'The buyer pays, whatever happens to the goods on their way, '.repeat(4)}${when}.`,
 );
@@ -33,10 +33,10 @@ export function askingDesk(): TestGatewayOptions {
         description: 'Which colour?',
         inputSchema,
         resultSchema: { type: 'object', properties: { colour: { enum: ['red', 'green'] } }, required: ['colour'] },
-        // Long enough to be answered on a machine that is busy.
+        // Long enough for an answer on a busy machine.
         expiresInMs: 10_000,
       },
-      // A component that nobody has, and a schema that no form can draw.
+      // An unknown component, and a schema that no form can show.
       pick_room: {
         executionType: 'space',
         description: 'Which room?',
@@ -59,7 +59,7 @@ export function askingDesk(): TestGatewayOptions {
         inputSchema,
         resultSchema: { type: 'string', enum: CLAUSES },
       },
-      // No form can tell before: it may only be answered with a yes.
+      // The form cannot know before that only a yes is valid.
       sign_pledge: {
         executionType: 'space',
         description: 'Sign the pledge?',
@@ -95,7 +95,7 @@ export async function say(page: Page, text: string): Promise<void> {
   await expect.poll(() => field.inputValue()).toBe('');
 }
 
-/** Holds what the page answers on its way to the gateway, until the function that it returns is called. */
+/** Holds the answers of the page on their way to the gateway, until the returned function is called. */
 export async function holdAnswers(page: Page): Promise<() => void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   await page.route('**/tool-results', async (route) => {
@@ -105,7 +105,7 @@ export async function holdAnswers(page: Page): Promise<() => void> {
   return resolve;
 }
 
-/** Scrolls by a pixel to and fro, as a list does line by line while an agent writes, until the function that it returns is called. */
+/** Scrolls by a pixel up and down, as a list does while an agent writes, until the returned function is called. */
 export async function keepScrolling(scroller: Locator): Promise<() => Promise<void>> {
   const timer = await scroller.evaluateHandle(
     (one) =>

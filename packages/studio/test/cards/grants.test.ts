@@ -16,7 +16,7 @@ test('[O9] a card allows later calls with the values that are ticked, the next c
   const card = cardOf(page, /^wire_money, waits/);
   await card.getByRole('button', { name: 'Allow more …' }).click();
   const allow = card.getByRole('button', { name: 'Approve and allow' });
-  // Nothing is chosen yet.
+  // Nothing is selected yet.
   expect(await allow.getAttribute('aria-disabled')).toBe('true');
   await card.getByRole('radio', { name: 'Always' }).check();
   await card.getByRole('checkbox', { name: /^amount/ }).uncheck();

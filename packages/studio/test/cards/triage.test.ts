@@ -8,7 +8,7 @@ import { useBrowser } from '../support/browser.ts';
 import { startStudio } from '../support/studio.ts';
 
 const browser = useBrowser();
-/** More than the window has room for. */
+/** More than fit into the window. */
 const CALLS = 12;
 /** The last three ask the same. */
 const SAME = 3;
@@ -95,7 +95,7 @@ test('[S26] many calls are answered with the keyboard alone: one by one, and tho
   expect(problems).toEqual([]);
 });
 
-test('[S26] the browser is asked for notifications when a call waits, by a button, and tells of calls while the page is hidden', async () => {
+test('[S26] a button asks for notifications of the browser when a call waits, which appear for calls while the page is hidden', async () => {
   const ask = { toolName: 'lend_key', input: { question: 'Lend the key?' } };
   const model = scriptedModel(
     [[ask], [ask], ...Array.from({ length: 8 }, () => 'Ok.')].flatMap((one) => [one, 'Ok.'] as never),
@@ -114,7 +114,7 @@ test('[S26] the browser is asked for notifications when a call waits, by a butto
     spaces: [{ name: 'Desk', agents: ['Clerk'], people: [{ name: 'Ada', externalId: 'ada' }] }],
   });
   const { page, problems } = await studio.open('/inbox', { isNew: true });
-  // The browser of the tests shows no notifications: this records what it is told.
+  // The browser of the tests shows no notifications, so this class records them.
   await page.addInitScript(() => {
     const shown: unknown[] = [];
     let permission = 'default';

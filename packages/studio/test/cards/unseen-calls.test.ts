@@ -8,7 +8,7 @@ import { askingDesk, cardOf } from './desk.ts';
 
 const browser = useBrowser();
 
-/** An agent in no space asks: no space shows its call. Ben is named as who may answer, and operators may. */
+/** An agent in no space asks, so no space shows its call. Ben and operators may answer it. */
 async function askUnseen({ api }: TestGateway, ben: string): Promise<{ callId: string; runId: string }> {
   await api('/api/tools', {
     ...{ name: 'sign_off', description: 'Sign it off?', executionType: 'external', visible: false },
@@ -21,12 +21,12 @@ async function askUnseen({ api }: TestGateway, ben: string): Promise<{ callId: s
   return await waitFor(async () => (await api('/api/pending')).items[0]);
 }
 
-test('[S4] a call that no space shows is answered by another: the open row says so, and has no buttons any more', async () => {
+test('[S4] if another person answers a call that no space shows, the open row says so, and has no buttons any more', async () => {
   const asks = scriptedModel([{ toolName: 'sign_off', input: { question: 'Is it right?' } }, 'Asked.', 'Thank you.']);
   await using studio = await startStudio(browser(), { ...askingDesk(), models: { asks } });
   const ben = (await studio.person('Ben')) ?? '';
   const { callId, runId } = await askUnseen(studio.gateway, ben);
-  // A link without a person: an operator, who may answer everything, and is told everything.
+  // A link without a person is for an operator, who may answer and see everything.
   const opened = [
     await studio.open('/inbox', { as: 'nobody' }),
     await studio.open('/inbox', { as: 'Ben', scopes: [] }),

@@ -54,7 +54,7 @@ async function startDesk(calls: unknown[]): Promise<Studio> {
 const showAll = (card: Locator): Locator => card.getByRole('button', { name: /^Show all/ });
 const end = (card: Locator): Locator => card.getByText('and pay 9,999 to X');
 
-/** Opens all but one part, and finds that nothing can be approved until that one is open too. */
+/** Opens all but one part, and checks that nothing can be approved until that one is open too. */
 async function readAll(page: Page, card: Locator, sent: readonly string[]): Promise<void> {
   const approve = card.getByRole('button', { name: 'Approve', exact: true });
   await card.getByText('Approve is off until you have opened all of the input').waitFor();
@@ -86,7 +86,7 @@ test('[S21] an approval of 37 kB is off until every part of the input has been o
   await card.waitFor();
   await calm(page);
 
-  // Every field is there by its label, and what hides in it is shown.
+  // Every field is found by its label, and hidden characters in it are shown.
   await card.getByText('Text of the contract', { exact: true }).waitFor();
   await card.getByText('What both sides sign.').waitFor();
   await card.getByText('Oslo [U+202E]yned[U+202C][U+00AD][U+E0061]').waitFor();
@@ -99,7 +99,7 @@ test('[S21] an approval of 37 kB is off until every part of the input has been o
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(380);
   expect(await accessibilityProblems(page)).toEqual([]);
 
-  // The inbox asks the same of the same person.
+  // The inbox requires the same of the same person.
   await page.goto(`${studio.gateway.url}/inbox`);
   await page.getByRole('button', { name: /send_contract/ }).click();
   const again = cardOf(page, /^send_contract, waits/);

@@ -56,12 +56,12 @@ test.each([
   expect(toField(schema).shape).toEqual({ kind: 'json' });
 });
 
-test('a schema that nests itself is drawn to a depth, then written as JSON', () => {
+test('a recursive schema is shown as fields to a limited depth, then as JSON', () => {
   const tree = { type: 'object', properties: { name: { type: 'string' }, child: { $ref: '#' } } };
   expect(JSON.stringify(toField(tree))).toContain('"kind":"json"');
 });
 
-test('alternatives with a constant each are a choice by their titles, and null is an empty field', () => {
+test('alternatives with a constant each are a choice with their titles, and null is an empty field', () => {
   const size = toField({
     oneOf: [
       { const: 1, title: 'Small' },
@@ -86,7 +86,7 @@ test('an optional constant can be left out', () => {
   expect(readDraft(optional, { sure: 'true' }).value).toEqual({ sure: true });
 });
 
-test('what was typed becomes a value: empty optional fields are left out, empty required ones may be null', () => {
+test('typed text becomes a value: empty optional fields are left out, empty required ones may be null', () => {
   const draft = { ...(toDraft(field) as object), city: 'Tokyo', nights: ' 2 ', breakfast: 'false' };
   expect(readDraft(field, draft)).toEqual({
     value: { city: 'Tokyo', nights: 2, breakfast: false, note: null, currency: 'EUR' },
@@ -94,7 +94,7 @@ test('what was typed becomes a value: empty optional fields are left out, empty 
   });
 });
 
-test('a value survives the form, with what the form does not show', () => {
+test('a value survives the form, with parts that the form does not show', () => {
   const value = {
     city: 'Tokyo\nShibuya',
     nights: 2,
@@ -112,7 +112,7 @@ test('a value survives the form, with what the form does not show', () => {
   expect(readDraft(field, toDraft(field, value))).toEqual({ value, problems: [] });
 });
 
-test('[S7] problems stand at their fields, and a field that cannot be read is not also called missing', async () => {
+test('[S7] problems are shown at their fields, and a field that cannot be read is not also reported as missing', async () => {
   const draft = {
     ...(toDraft(field) as object),
     nights: 'two',
@@ -129,7 +129,7 @@ test('[S7] problems stand at their fields, and a field that cannot be read is no
   ]);
 });
 
-test('[S7] what the schema forbids is found before anything is sent, with its path', async () => {
+test('[S7] values that the schema forbids are found before anything is sent, with their path', async () => {
   const problems = await checkValue(booking, { city: 'x', nights: 31, note: null, currency: 'EUR', guests: [{}] });
   expect(problems).toEqual([
     { path: 'nights', message: 'Expected at most 30, got number 31.' },
@@ -146,7 +146,7 @@ test('the form knows at which of its fields a problem can be shown', () => {
   expect(paths.has('')).toBe(false);
 });
 
-test('paths of a request are those of the form without what holds it', () => {
+test('paths of a request become paths of the form without the prefix of its container', () => {
   expect(
     withoutPrefix(
       [
@@ -163,7 +163,7 @@ test('paths of a request are those of the form without what holds it', () => {
   ]);
 });
 
-test('names are read as words, and moments as local times', () => {
+test('names are shown as words, and timestamps as local times', () => {
   expect(['check_in', 'checkIn', 'URL', 'guest-name', ''].map(readable)).toEqual([
     'Check in',
     'Check in',

@@ -12,7 +12,7 @@ const config = {
   batch: { onError: 'continue' as const },
 };
 
-test('[S7] a configuration survives the form, with what the form does not draw', () => {
+test('[S7] a configuration survives the form, with parts that the form does not show', () => {
   expect(readConfigDraft(toConfigDraft(config))).toEqual({ config, problems: [] });
 });
 
@@ -26,7 +26,7 @@ test('[A1] an agent with a definition needs no instructions, and one without kee
   expect(readConfigDraft({ ...draft, definition: undefined }).config).toEqual({ name: 'Clerk', instructions: ' ' });
 });
 
-test('[S7] limits that are no numbers are said at their fields, and empty ones are left out', () => {
+test('[S7] limits that are not numbers are reported at their fields, and empty ones are left out', () => {
   const draft = { ...toConfigDraft(config), limits: { maxSteps: 'many', maxGoals: ' ', maxPlans: '3' } };
   const { config: read, problems } = readConfigDraft(draft);
   expect(problems).toEqual([{ path: 'limits.maxSteps', message: 'Write a whole number.' }]);
@@ -38,11 +38,11 @@ test('[S7] only fields that differ are sent, and a removed one is null', () => {
   const { batch: _, ...without } = config;
   const after = { ...without, instructions: 'Be brief.', description: 'New.' };
   expect(changesBetween(config, after)).toEqual({ instructions: 'Be brief.', description: 'New.', batch: null });
-  // The order of keys is no difference.
+  // The order of keys does not matter.
   expect(changesBetween({ limits: { a: 1, b: 2 } }, { limits: { b: 2, a: 1 } })).toEqual({});
 });
 
-test('[S7] changes of one editor are put on top of what another saved', () => {
+test('[S7] changes of one editor are applied to the version that another saved', () => {
   const theirs = { ...config, description: 'Theirs.', batch: { onError: 'cancel-rest' } };
   const mine = changesBetween(config, { name: 'Concierge', instructions: 'Mine.', tools: [], limits: { maxSteps: 7 } });
   expect(applyChanges(theirs, mine)).toEqual({

@@ -15,7 +15,7 @@ test('[A12] a plan is an objective with steps, each with a title and a state', (
   expect(plan && progressInWords(plan)).toBe('1 of 2 steps done');
 });
 
-test('[A12] a slice with the name of the plan that is something else is not shown as one', () => {
+test('[A12] another value in a slice with the name of the plan is not shown as a plan', () => {
   const others = [
     null,
     7,

@@ -6,7 +6,7 @@ import { scopesInWords } from '../../src/pages/settings/scopes.ts';
 import { schemaRows } from '../../src/pages/tools/schema-rows.ts';
 import { retryAt, signInWords } from '../../src/parts/session/sign-in-words.ts';
 
-test('[S7] what arrived, why it failed and what to do are said in words', () => {
+test('[S7] an event, the reason of its failure and what to do are shown as text', () => {
   const from = { entityId: 'e', name: 'Ada', kind: 'human' } as const;
   const message = {
     type: 'space_message',
@@ -37,7 +37,7 @@ test('[S7] what arrived, why it failed and what to do are said in words', () => 
   expect(inboxInWords({ pending: 2, dead: 1, withheld: 0 })).toBe('2 wait, 1 dead');
 });
 
-test('[S7] plans say when they are due next, in their own zone', () => {
+test('[S7] plans show when they are due next, in their own time zone', () => {
   const at = Date.UTC(2026, 10, 16, 8, 0);
   expect(dueInWords(at, at - 14 * 3_600_000, 'Europe/Berlin')).toBe('Mon 16 Nov, 09:00 (Europe/Berlin), in 14 h');
   expect(
@@ -63,7 +63,7 @@ test('[S7] plans say when they are due next, in their own zone', () => {
   ]);
 });
 
-test('[S7] a schema is read as a list of fields', () => {
+test('[S7] a schema is shown as a list of fields', () => {
   const schema = {
     type: 'object',
     properties: {

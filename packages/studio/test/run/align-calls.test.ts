@@ -36,7 +36,7 @@ test('[S5] calls of two runs are aligned by tool and input: same, changed, only 
   ]);
 });
 
-test('[S5] a call with the same input is preferred to one of the same tool that comes first', () => {
+test('[S5] a call with the same input is preferred to an earlier one of the same tool', () => {
   const left = callsOf('pay 2');
   const right = callsOf('pay 1', 'pay 2', 'pay 3');
   expect(alignCalls(left, right).map(inWords)).toEqual(['right pay', 'same pay', 'right pay']);

@@ -7,10 +7,10 @@ import { z } from 'zod';
 const inputSchema = z.object({}).loose();
 const held = slice<number>('held', { initial: 0, on: { 'seat.held': (count) => count + 1 } });
 
-/** What holds `record_trip` and `send_fax`: a test keeps it closed for as long as it needs, and hears of a cancel. */
+/** Blocks `record_trip` and `send_fax` while a test keeps it closed, and calls `onAbort` at a cancel. */
 export const gate: { current: Promise<void>; onAbort?: () => void } = { current: Promise.resolve() };
 
-/** What a tool's output looks like that wants to be more than text. */
+/** A hostile output of a tool, with markup. */
 export const HOSTILE = '<img src=x onerror="document.title=\'taken\'"> [click](javascript:alert(1)) \u202Eevil';
 
 /** Tools of each kind that a timeline shows. */
@@ -80,7 +80,7 @@ export function calls(...given: readonly (readonly [toolName: string, input?: ob
   return { calls: given.map(([toolName, input = {}]) => ({ toolName, input })) };
 }
 
-/** Ada, Ben and the concierge, who says what the script says; beside them a scout, who runs calls side by side. */
+/** Ada, Ben, the concierge with the scripted replies, and a scout that runs calls in parallel. */
 export function deskOptions(replies: readonly ScriptedReply[], more: TestGatewayOptions = {}): TestGatewayOptions {
   const toolNames = Object.keys(tools);
   return {
@@ -114,7 +114,7 @@ export const enter: ScriptedReply = (request) => {
 
 type Api = Pick<TestGateway, 'api'>;
 
-/** Says something as Ada. Gives the id of the event that it is for the agents. */
+/** Posts a message as Ada. Returns the id of its event for the agents. */
 export async function say({ api }: Api, text: string, spaceName = 'Travel desk'): Promise<string> {
   const { items: spaces } = await api('/api/spaces');
   const space = spaces.find(({ name }: { name: string }) => name === spaceName);
@@ -137,7 +137,7 @@ export async function runOf(
   return await waitFor(ended, { timeoutMs: 60_000 });
 }
 
-/** Answers the call of this tool that waits, as Ada. Gives the run that the answer woke, once it has ended. */
+/** Answers the waiting call of this tool as Ada. Returns the run that the answer woke, once it has ended. */
 export async function answer({ api }: Api, toolName: string, given: object): Promise<string> {
   const { items } = await api('/api/pending?status=pending');
   const call = items.find((one: { toolName: string }) => one.toolName === toolName);

@@ -63,7 +63,7 @@ test('[E2] a call of a fork that the original did not make waits on its page, an
   await waiting.getByText('To confirm that, answer with').waitFor();
   // The inbox leads here.
   const { page: inbox } = await studio.open('/inbox');
-  // It is in the list, and beside it.
+  // The call is in the list, and in the panel next to it.
   await inbox.getByText('send_fax').first().click();
   await inbox.getByRole('link', { name: 'Open the run' }).click();
   await inbox.getByRole('list', { name: 'Calls that wait for you' }).getByText('send_fax waits').waitFor();

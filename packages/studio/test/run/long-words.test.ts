@@ -9,11 +9,11 @@ import { calls, deskOptions, runOf, say } from './desk.ts';
 const browser = useBrowser();
 const LONGEST_NAME = 'a_tool_with_a_name_that_is_as_long_as_the_name_of_a_tool_may_be_';
 
-/** Ends in doubt: it acts outside, and nobody knows how far it came. */
+/** Has an unknown outcome: it has external effects, and times out. */
 const endless = () =>
   tool({ description: 'Sends.', inputSchema: z.looseObject({}), timeoutMs: 50, execute: () => new Promise(() => {}) });
 
-/** Texts of a row that lie on each other, or beside the row. */
+/** Texts of a row that overlap, or that are outside of the row. */
 function collisionsIn(row: Locator): Promise<string[]> {
   return row.evaluate((one) => {
     const boxes: { text: string; box: DOMRect }[] = [];
@@ -23,7 +23,7 @@ function collisionsIn(row: Locator): Promise<string[]> {
       if (cell === null || node.textContent?.trim() === '' || cell.closest('.sr-only') !== null) continue;
       const range = document.createRange();
       range.selectNodeContents(node);
-      // What is cut off is seen only as far as its own element goes.
+      // A clipped text is visible only within its own element.
       const [text, clip] = [range.getBoundingClientRect(), cell.getBoundingClientRect()];
       const right = getComputedStyle(cell).overflow === 'hidden' ? Math.min(text.right, clip.right) : text.right;
       boxes.push({ text: node.textContent ?? '', box: new DOMRect(text.x, text.y, right - text.x, text.height) });
@@ -40,7 +40,7 @@ function collisionsIn(row: Locator): Promise<string[]> {
   });
 }
 
-test('[S8] no text of a timeline lies on another, however long the outcome and the name of the tool are', async () => {
+test('[S8] no texts of a timeline overlap, however long the outcome and the name of the tool are', async () => {
   const script = [calls(['post_letter', { to: 'Ada' }], [LONGEST_NAME, { to: 'Ben' }]), 'Done.'];
   const { tools = {}, ...desk } = deskOptions(script);
   const more = { post_letter: endless(), [LONGEST_NAME]: endless() };

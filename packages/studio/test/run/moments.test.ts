@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { aRun, transcript } from '../../../client/test/support/transcript.ts';
 import { momentInWords, momentsOf, timelineAt } from '../../src/pages/run/moments.ts';
 
-test('[S6] a run is stepped through in the order of time: side by side calls begin before they end', () => {
+test('[S6] a run is stepped through in the order of time: parallel calls all begin before they end', () => {
   const { entries, reply, settle, add } = transcript();
   reply(1, [0, 10], ['a.1', 'b.2', 'c.3']);
   settle('a.1', [10, 30]);
@@ -33,7 +33,7 @@ test('[S6] a run is stepped through in the order of time: side by side calls beg
   expect(at(8)).toEqual(['step', 'a.1 ok', 'b.2 ok', 'c.3 cancelled', 'stop']);
 });
 
-test('[S6] what had not ended at a moment tells nothing of its end', () => {
+test('[S6] an item that had not ended at a moment shows nothing of its end', () => {
   const { entries, reply, settle } = transcript();
   reply(1, [0, 10], ['a.1']);
   settle('a.1', [10, 30], { text: 'the future' });

@@ -52,7 +52,7 @@ test('[S5] a request is copied as a command that a shell reads as it was written
   });
 });
 
-test('[S5] what arrived for an agent is shown without the frame that is meant for the model, and parts have their size', () => {
+test('[S5] events for an agent are shown without the frame for the model, and parts have their size', () => {
   const text = '<inbox-hidden at="2026-11-17 21:40">\nSpace 1 (Desk):\nm1 Ada: Hello\n</inbox>';
   expect(partInWords({ type: 'text', text })).toEqual({
     label: 'what arrived, 2026-11-17 21:40',

@@ -9,7 +9,7 @@ const inWords = (row: TimelineRow): string => {
   return row.kind === 'step' ? `step ${row.step}` : row.kind;
 };
 
-test('[S5] a nudge, a rewind with what it could not take back, and a summary are lines of their own, where they happened', () => {
+test('[S5] a nudge, a rewind with the effects that remain, and a summary are separate lines, where they happened', () => {
   const { entries, reply, settle, add } = transcript();
   add({ kind: 'compaction', summary: 'Ada had asked for a hotel.\nIt was full.' }, 0);
   reply(1, [0, 10], ['book.1', 'go_back.2']);
@@ -32,7 +32,7 @@ test('[S5] a nudge, a rewind with what it could not take back, and a summary are
     'step 2',
     'nudge, no tool was called: End with file_report.',
   ]);
-  // They are found by what they say, and stay in sight of no filter that asks for calls.
+  // The search finds their text, and filters for calls hide them.
   const found = (search: string) => filterRows(rows, { only: undefined, search }).map(({ kind }) => kind);
   expect(found('price')).toContain('rewind');
   expect(found('hotel')).toContain('summary');

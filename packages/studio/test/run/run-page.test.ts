@@ -16,11 +16,11 @@ const browser = useBrowser();
 
 let studio: Studio;
 let home: string;
-/** On PostgreSQL: what a run leaves there is what the timeline is made of, and the lists of runs are tested on SQLite. */
+/** On PostgreSQL, because the timeline is made of its rows; the lists of runs are tested on SQLite. */
 const database = forAllTests(onPostgres.create);
-/** What the gateway sets for agents that set nothing: more than any of these runs takes but one. */
+/** The gateway's default for agents without a limit. Only one of these runs takes more steps. */
 const MAX_STEPS = 6;
-/** What each of the runs is about. */
+/** The ids of the runs by subject. */
 const runs = { taken: '', lost: '', first: '', confirmed: '', paid: '', report: '', scout: '', inherited: '' };
 
 beforeAll(async () => {
@@ -30,7 +30,7 @@ beforeAll(async () => {
     browser(),
     deskOptions(
       [
-        // The scout may ask once alone, and did.
+        // The scout may make only one request, and did.
         'It is recorded.',
         enter,
         {
@@ -75,7 +75,7 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-/** A gateway that is stopped inside two calls leaves two runs for another worker. Gives the events of these runs. */
+/** Stops a gateway inside two calls, which leaves two runs for another worker. Returns the events of these runs. */
 async function beginAndStop(): Promise<{ taken: string; lost: string }> {
   const letGo = Promise.withResolvers<void>();
   gate.current = letGo.promise;
@@ -111,7 +111,7 @@ async function rowsOf(page: Page): Promise<readonly string[]> {
   );
 }
 
-test('[S5] a run page shows every call in call order: outcome, reason, what was undone, who answered, why the run ended', async () => {
+test('[S5] a run page shows every call in call order: outcome, reason, rollback, answerer, and why the run ended', async () => {
   const { page, problems } = await studio.open(`/runs/${runs.first}`);
   await page.getByRole('heading', { name: 'Book a hotel in Tokyo, please.' }).waitFor();
   await page.getByText('completed: the agent had no more to do').first().waitFor();
@@ -191,7 +191,7 @@ test('[S5] filters and the search are in the address, and a link to them shows t
   expect(problems).toEqual([]);
 });
 
-test('[S5] what a tool says is text, whatever it says', async () => {
+test('[S5] the output of a tool is shown as text, whatever it contains', async () => {
   const { page, problems } = await studio.open(`/runs/${runs.first}`);
   await timelineOf(page)
     .getByRole('link', { name: /read_review/ })
@@ -204,7 +204,7 @@ test('[S5] what a tool says is text, whatever it says', async () => {
   expect(problems).toEqual([]);
 });
 
-test('[S5] an approval with changes shows what was asked, what was approved and what ran', async () => {
+test('[S5] an approval with changes shows the requested input, the approved one and the one that ran', async () => {
   const { page, problems } = await studio.open(`/runs/${runs.paid}`);
   await timelineOf(page)
     .getByRole('link', { name: /pay_invoice/ })
@@ -220,7 +220,7 @@ test('[S5] an approval with changes shows what was asked, what was approved and 
   expect(problems).toEqual([]);
 });
 
-test('[S5] the tool that ended the turn gave the response, the call after it never ran, and a limit says where it is set', async () => {
+test('[S5] the tool that ended the turn has the response, the call after it never ran, and a limit says where it is set', async () => {
   const { page, problems } = await studio.open(`/runs/${runs.report}`);
   await page.getByText('completed: file_report gave the response').first().waitFor();
   await page.getByText('cost 0.00002').waitFor();
@@ -236,14 +236,14 @@ test('[S5] the tool that ended the turn gave the response, the call after it nev
   await page.getByRole('link', { name: 'limits.maxSteps' }).waitFor();
   await page.getByRole('banner').or(page.locator('header')).getByText('It is set to 1').waitFor();
   await expect.poll(async () => (await rowsOf(page)).filter((row) => row.startsWith('in parallel'))).toHaveLength(3);
-  // The agent sets none any more: the gateway's counts, and the sentence says what it is.
+  // The agent has no limit any more, so the gateway's applies, and the sentence names it.
   await page.goto(`${studio.gateway.url}/runs/${runs.inherited}`);
   await page.getByText(`stopped: it used all its ${MAX_STEPS} steps`).first().waitFor();
   await page.getByText(`The gateway’s default of ${MAX_STEPS} counts; set limits.maxSteps of Scout.`).waitFor();
   expect(problems).toEqual([]);
 });
 
-test('[S5] a run that another worker continued has a line where it changed hands', async () => {
+test('[S5] a run that another worker continued has a line at the takeover', async () => {
   const { page, problems } = await studio.open(`/runs/${runs.taken}`);
   await timelineOf(page)
     .getByText(/ silent .*, .* took over, 1 call repeated$/)
@@ -252,7 +252,7 @@ test('[S5] a run that another worker continued has a line where it changed hands
   expect(problems).toEqual([]);
 });
 
-test('[S5] a call whose end nobody saw is shown as unknown, with the key to look it up by', async () => {
+test('[S5] a call without a recorded end is shown as unknown, with the idempotency key to look it up', async () => {
   const { page, problems } = await studio.open(`/runs/${runs.lost}`);
   await timelineOf(page)
     .getByRole('link', { name: /unknown outcome send_fax/ })
@@ -389,7 +389,7 @@ test('[S8] the pages of runs have no serious accessibility problem, light and da
   const callId = await callIdOf('book_seats');
   const { page } = await studio.open('/runs');
   const found: string[] = [];
-  /** The theme is the system's, which changes while the page is open. */
+  /** The page follows the theme of the system, which changes while it is open. */
   const look = async (isInDark: boolean): Promise<void> => {
     found.push(...(await accessibilityProblems(page)));
     if (!isInDark) return;

@@ -8,7 +8,7 @@ import { calls, deskOptions, gate, runOf, say } from './desk.ts';
 
 const browser = useBrowser();
 
-test('[S5] the list of runs teaches while it is empty, grows while it is watched without moving what is read, and is filtered by its address', async () => {
+test('[S5] the list of runs has a hint while it is empty, grows without moving the rows that are read, and is filtered by its address', async () => {
   const replies = [
     calls(['fetch_weather', { city: 'Tokyo' }]),
     'It is clear.',
@@ -38,7 +38,7 @@ test('[S5] the list of runs teaches while it is empty, grows while it is watched
   await page.getByRole('link', { name: 'Show all', exact: true }).click();
   await expect.poll(() => rows.count()).toBe(2);
 
-  // Each in a conversation of its own: none waits for another.
+  // Each in a separate conversation, so that none waits for another.
   const ask = (_: unknown, number: number) =>
     gateway.api('/chat', { agent: 'Concierge', message: `Question ${number}.` });
   await Promise.all(Array.from({ length: 52 }, ask));
@@ -60,10 +60,10 @@ test('[S5] the list of runs teaches while it is empty, grows while it is watched
   expect(problems).toEqual([]);
 });
 
-test('[S5] a run is followed by two people while it goes on, and cancelled by one: what ran and what never ran stay in their places', async () => {
+test('[S5] two people follow an active run, and one cancels it: calls that ran and calls that never ran stay in their places', async () => {
   const letGo = Promise.withResolvers<void>();
   gate.current = letGo.promise;
-  // The tool ends once the cancel has reached it: any sooner, and the run could be completed instead.
+  // The tool ends only when the cancel has reached it; otherwise the run could be completed before.
   gate.onAbort = letGo.resolve;
   const many = Array.from({ length: 40 }, (_, day) => ['fetch_weather', { day }] as const);
   const replies = [calls(...many), calls(['record_trip', {}], ['fetch_weather', { city: 'Tokyo' }])];
@@ -91,7 +91,7 @@ test('[S5] a run is followed by two people while it goes on, and cancelled by on
   }
 });
 
-test('[S5] the attempts of an event are linked, and each is compared with the one before', async () => {
+test('[S5] the attempts of an event are linked, and each can be compared with the previous one', async () => {
   const away = new Error('The model is away.');
   const replies = [
     calls(['fetch_weather', { city: 'Tokyo' }]),
@@ -126,7 +126,7 @@ test('[S5] a run that waits behind another says so, and is followed from its beg
   const first = api('/chat', { context_id, message: 'Record my trip.' });
   await waitFor(async () => (await api('/api/runs?status=running')).items.length === 1);
   const second = api('/chat', { context_id, message: 'Thank you.' });
-  // Who sends a request is told of its run with the answer. Until then the database knows it.
+  // The caller gets the run id only with the response, so it is read from the database.
   using database = new DatabaseSync(join(studio.gateway.home, 'lastcall.db'), { readOnly: true });
   const waiting = database.prepare("select run_id from inbox_events where type = 'chat' and status = 'pending'");
   const runId = await waitFor(() => waiting.get()?.run_id as string | undefined);

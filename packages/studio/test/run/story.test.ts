@@ -69,13 +69,13 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-/** A gateway that is stopped inside two calls leaves two runs for another worker. Gives the events of these runs. */
+/** Stops a gateway inside two calls, which leaves two runs for another worker. Returns the events of these runs. */
 async function beginAndStop(): Promise<{ taken: string; lost: string }> {
   const letGo = Promise.withResolvers<void>();
   gate.current = letGo.promise;
   const reply: ScriptedReply = ({ prompt }) =>
     calls([JSON.stringify(prompt).includes('fax') ? 'send_fax' : 'record_trip']);
-  // What runs when it stops is not waited for.
+  // The stop does not wait for active calls.
   const tuning = { graceMs: 100 };
   await using gateway = await startTestGateway({ ...options([]), model: scriptedModel([reply, reply]), tuning });
   const taken = await say(gateway, 'Record my trip.');
@@ -135,7 +135,7 @@ test('[S22] after an approval, a denial, an expiry, a crash and a takeover, ever
   expect(problems).toEqual([]);
 });
 
-test('[S22] a task is one story, from its words over the wait to its end, on the page of each of its runs', async () => {
+test('[S22] a task is one story, from its text to the wait and the end, on the page of each of its runs', async () => {
   const story = await storyOf(runs.approved);
   expect(story.runs).toHaveLength(2);
   const { page, problems } = await studio.open(`/runs/${story.runs[1]?.id}`);
@@ -173,7 +173,7 @@ test('[S22] a task is one story, from its words over the wait to its end, on the
   const request = page.getByRole('region', { name: 'Step 2' });
   await request.getByRole('link', { name: 'Request' }).click();
   await request.getByText(/messages, .* new since step 1/).waitFor();
-  // What the step before had is folded: the request opens at what is new.
+  // Messages of the previous step are folded: the request opens at the new ones.
   await request.getByRole('list', { name: 'Messages', exact: true }).getByText('result of pay_invoice').waitFor();
   expect(await request.getByText('Pay the Inn.').first().isVisible()).toBe(false);
   await request.getByText(/messages?, as in step 1/).click();
@@ -182,7 +182,7 @@ test('[S22] a task is one story, from its words over the wait to its end, on the
   expect(problems).toEqual([]);
 });
 
-test('[S22] a crash is drawn: both attempts of the call, the kill between them, one key, done once', async () => {
+test('[S22] a crash is shown: both attempts of the call, the kill between them, one key, done once', async () => {
   const { page, problems } = await studio.open(`/runs/${runs.taken}`);
   const row = timelineOf(page).getByRole('link', { name: /ok record_trip/ });
   await row.getByText('2 attempts, one key, done once').waitFor();
@@ -198,7 +198,7 @@ test('[S22] a crash is drawn: both attempts of the call, the kill between them, 
   expect(problems).toEqual([]);
 });
 
-test('[S22] the answer of a task is a document with a link of its own, and leads to the calls that it rests on', async () => {
+test('[S22] the answer of a task is a document with a separate link, and leads to the calls that it is based on', async () => {
   const { page, problems } = await studio.open(`/runs/${runs.approved}`);
   await page.getByRole('link', { name: 'The answer' }).click();
   await page.waitForURL('**?view=answer');
@@ -214,11 +214,11 @@ test('[S22] the answer of a task is a document with a link of its own, and leads
   expect(problems).toEqual([]);
 });
 
-test('[S23] [S24] home leads to what failed with one click, its run says why and what was asked, and it is tried again there', async () => {
+test('[S23] [S24] home leads to a failed run with one click, which shows the error and the request, and can be retried there', async () => {
   const { gateway } = studio;
   const failed = await runOf(gateway, await say(gateway, 'Are you there?'));
   const { page, problems } = await studio.open('/');
-  // The first visit begins in a space, all others at home.
+  // The first visit starts in a space, all others at home.
   await page.getByRole('log').waitFor();
   await page.getByRole('alert').getByText('Concierge failed.').waitFor();
   await page.reload();
@@ -241,7 +241,7 @@ test('[S23] [S24] home leads to what failed with one click, its run says why and
   expect(problems).toEqual([]);
 });
 
-test('[S22] [S24] a task that waits is waiting at home and on its page, goes on there when it is answered, and the figures are the API’s', async () => {
+test('[S22] [S24] a waiting task is shown at home and on its page, continues there after the answer, and the figures are the API’s', async () => {
   const { gateway } = studio;
   const id = await runOf(gateway, await say(gateway, 'Pay the Grand.'));
   expect((await storyOf(id)).status).toBe('waiting');

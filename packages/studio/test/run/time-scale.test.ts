@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { idleStretches, timeScale } from '../../src/parts/run/timeline/time-scale.ts';
 
-test('[S5] a stretch of more than ten seconds in which nothing went on is idle; a long call is not', () => {
+test('[S5] an interval of more than ten seconds without activity is idle; a long call is not', () => {
   const spans = [
     { from: 0, to: 100 },
     { from: 50, to: 30_000 },
@@ -12,7 +12,7 @@ test('[S5] a stretch of more than ten seconds in which nothing went on is idle; 
   expect(idleStretches(spans)).toEqual([{ from: 39_010, to: 60_000 }]);
 });
 
-test('[S5] folded, an idle stretch takes little room, says its length, and keeps the order of time', () => {
+test('[S5] folded, an idle interval takes little room, shows its length, and keeps the order of time', () => {
   const spans = [
     { from: 1_000, to: 1_100 },
     { from: 61_100, to: 61_200 },
@@ -28,7 +28,7 @@ test('[S5] folded, an idle stretch takes little room, says its length, and keeps
   expect(positions[4]).toBeCloseTo(1);
 });
 
-test('[S5] unfolded, times are as far apart as they were', () => {
+test('[S5] unfolded, positions are proportional to time', () => {
   const scale = timeScale(
     [
       { from: 0, to: 10 },
@@ -40,7 +40,7 @@ test('[S5] unfolded, times are as far apart as they were', () => {
   expect(scale.position(50_000)).toBeCloseTo(0.5);
 });
 
-test('a scale of nothing, and of one moment, has positions from 0 to 1', () => {
+test('a scale without events, and one with a single moment, have positions from 0 to 1', () => {
   for (const spans of [[], [{ from: 5, to: 5 }]]) {
     const at = timeScale(spans).position(5);
     expect(at).toBeGreaterThanOrEqual(0);
@@ -48,7 +48,7 @@ test('a scale of nothing, and of one moment, has positions from 0 to 1', () => {
   }
 });
 
-test('however many idle stretches there are, what happened has half of the room', () => {
+test('with any number of idle intervals, the activity has half of the room', () => {
   const spans = Array.from({ length: 100 }, (_, index) => ({ from: index * 100_000, to: index * 100_000 + 1_000 }));
   const scale = timeScale(spans);
   const broken = scale.breaks.reduce((sum, { from, to }) => sum + to - from, 0);

@@ -10,7 +10,7 @@ import { answerInWords, waitInWords } from '../../src/parts/run/wait-words.ts';
 
 const config = { name: 'Clerk', instructions: '', limits: { maxSteps: 3, tokensPerCycle: 900 } } as AgentConfig;
 
-test('[S5] a stop is a sentence with the limit that it met, and where that is set', () => {
+test('[S5] a stop is a sentence with the limit that was reached, and where that is set', () => {
   const stops: readonly [Stop, string, string | undefined, number | undefined][] = [
     [{ reason: 'end_turn', by: 'text' }, 'completed: the agent had no more to do', undefined, undefined],
     [{ reason: 'end_turn', by: 'terminal', tool: 'file' }, 'completed: file gave the response', undefined, undefined],
@@ -30,13 +30,13 @@ test('[S5] a stop is a sentence with the limit that it met, and where that is se
   }
 });
 
-test('[S5] a run that goes on says so, also when its cancel was accepted', () => {
+test('[S5] an active run says so, also when its cancel was accepted', () => {
   const running = aRun({ status: 'running', stop: undefined });
   expect(statusInWords(running).text).toBe('is running');
   expect(statusInWords({ ...running, cancelRequestedAt: 1 }).text).toBe('is being cancelled');
 });
 
-test('[S5] what woke a run is told in words', () => {
+test('[S5] the trigger of a run is shown as text', () => {
   const message = { eventId: 'm', type: 'space_message', by: 'Ada', text: 'Book it.' } as const;
   const answer = { eventId: 'r', type: 'tool_result', by: 'Ben', text: 'pay: approved' } as const;
   expect(triggerInWords([message])).toBe('Ada: Book it.');
@@ -47,7 +47,7 @@ test('[S5] what woke a run is told in words', () => {
   expect(triggerInWords([{ eventId: 'x', type: 'service' }])).toBe('An event of a service');
 });
 
-test('reasons name calls by the numbers that a person sees, inputs are a line, workers have short names', () => {
+test('reasons name calls by their visible numbers, inputs are one line, workers have short names', () => {
   const numbers = new Map([['01a1e194-fc27', '2.1']]);
   expect(withNumbers('"pay" (call 01a1e194-fc27) failed: no', numbers)).toBe('"pay" (2.1) failed: no');
   expect(withNumbers('"pay" (call 99) failed', numbers)).toBe('"pay" (call 99) failed');
@@ -56,7 +56,7 @@ test('reasons name calls by the numbers that a person sees, inputs are a line, w
   expect(workerName('host:42:01a1e195-50ec-4bbf-98ca-118d8180c429')).toBe('host:42');
 });
 
-test('[S5] a wait says who answered what and after how long, or whom it waits for', () => {
+test('[S5] a wait shows the answerer, the answer and the duration, or whom it waits for', () => {
   const pending = { callId: 'c', runId: 'r', agentId: 'a', toolName: 't', kind: 'approval', createdAt: 0 } as const;
   const call = { callId: 'c', runId: 'r', toolName: 't' };
   const resolved = {
@@ -75,7 +75,7 @@ test('[S5] a wait says who answered what and after how long, or whom it waits fo
   expect(answerInWords({ deny: 'no' })).toBe('denied');
 });
 
-test('new runs are shown above the others, or held while somebody reads further down', () => {
+test('new runs are shown above the others, or held back while a person reads further down', () => {
   const run = (id: string, status: 'running' | 'completed' = 'completed') => aRun({ id, status });
   const loaded = [run('2', 'running'), run('1')];
   const newest = [run('4'), run('3'), run('2')];
@@ -91,7 +91,7 @@ test('new runs are shown above the others, or held while somebody reads further 
   expect(held.held).toBe(1);
 });
 
-test('an address asks the gateway only for what it knows', () => {
+test('an address becomes only known parameters of the gateway', () => {
   const search = { agent: 'a', status: 'odd', outcome: 'error', since: 'day', tool: 't', stop: 'max_steps' };
   expect(toRunsFilter(search, 86_400_000 * 3)).toEqual({
     agentId: 'a',

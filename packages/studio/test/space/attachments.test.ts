@@ -37,7 +37,7 @@ test('[O10] [S28] a person attaches an image, a page and a PDF, all members see 
   await page.getByRole('button', { name: 'Remove plan.pdf' }).click();
   await expect.poll(() => chosen.getByRole('listitem').count()).toBe(3);
   expect(await accessibilityProblems(page)).toEqual([]);
-  // Without a text: the files are the message.
+  // A message with only files and no text.
   const send = page.getByRole('button', { name: 'Send' });
   await expect.poll(() => send.isEnabled()).toBe(true);
   await send.click();
@@ -58,7 +58,7 @@ test('[O10] [S28] a person attaches an image, a page and a PDF, all members see 
       shown.getByRole('link', { name }).click(),
     ]);
     expect(download.suggestedFilename()).toBe(name);
-    // Nor does it run where a page would: in a frame, or as the document of a tab.
+    // It does not run in a frame either, or as the document of a tab.
     const href = await shown.getByRole('link', { name }).getAttribute('href');
     await other.page.evaluate(async (src) => {
       const frame = document.createElement('iframe');

@@ -11,13 +11,13 @@ import { heldDemo } from './held-demo.ts';
 const browser = useBrowser();
 const KEY = 'a-key-for-the-tests-of-the-studio';
 
-test('[S19] whoever crashes the demo inside a payment sees the page come back, the payment made once, and the hand-over in its run', async () => {
+test('[S19] after a crash of the demo inside a payment the page comes back, the payment was made once, and its run shows the hand-over', async () => {
   const home = await mkdtemp(join(tmpdir(), 'lastcall-studio-'));
   const { env: held, letGo } = heldDemo(home);
   const env = { PORT: '0', LASTCALL_HOME: join(home, 'home'), LASTCALL_SECRET_KEY: KEY, ...held };
   const gateway = await GatewayProcess.start({ name: 'studio', folder: home, env });
   const { url } = gateway;
-  // High enough for all messages: those out of sight are not in the page.
+  // High enough for all messages, because invisible ones are not in the page.
   const context = await browser().newContext({ viewport: { width: 1_200, height: 3_000 } });
   context.setDefaultTimeout(60_000);
   try {
@@ -41,7 +41,7 @@ test('[S19] whoever crashes the demo inside a payment sees the page come back, t
     await calm(page);
     await clickStill(approve);
     await log.getByText('second 1 of 5').waitFor();
-    // They stand there for a few seconds: waited for from now on, none is missed.
+    // They are visible for a few seconds, so the wait starts now to miss none.
     const offline = page.getByText(/^offline since .*, reconnecting$/).waitFor();
     const back = page.getByText('back, nothing was missed').waitFor();
     await settings.getByRole('button', { name: 'Crash the gateway' }).click();
@@ -53,7 +53,7 @@ test('[S19] whoever crashes the demo inside a payment sees the page come back, t
     await paid.waitFor();
     // The bank was asked by both processes, with one key.
     await log.getByText('"bank": "Paid once: asked 2 times with one key, 1 entry in its book."').waitFor();
-    // The test asks the gateway whether the runs have ended: the page may not have heard yet that one goes on.
+    // Asks the gateway whether the runs have ended, because the page may not know yet that one continues.
     const unfinished = async () => (await admin.runs.list()).items.filter(({ status }) => status !== 'completed');
     await expect.poll(unfinished).toEqual([]);
     const { items } = await admin.spaces.messages(accounts, { limit: 200 });
@@ -63,7 +63,7 @@ test('[S19] whoever crashes the demo inside a payment sees the page come back, t
     await expect.poll(() => page.getByText('is at work').count()).toBe(0);
     expect(await paid.count()).toBe(1);
 
-    // Another process, at the same address, for whoever started it still the same.
+    // Another process at the same address, while the program that was started still runs.
     expect((await admin.status.get()).gatewayId).not.toBe(before);
     expect(gateway.isRunning).toBe(true);
     const runs = await Promise.all((await admin.runs.list()).items.map(({ id }) => admin.runs.get(id)));
@@ -82,7 +82,7 @@ test('[S19] whoever crashes the demo inside a payment sees the page come back, t
     await tour.getByRole('button', { name: 'A picture' }).click();
     await page.getByRole('log').getByRole('img').first().waitFor();
     expect(await page.getByRole('log').getByText('This is a rehearsal').count()).toBe(1);
-    // The palette crashes it, too.
+    // The palette can crash it too.
     await page.goto(`${url}/spaces/${accounts}`);
     await paid.waitFor();
     await page.keyboard.press('Control+k');

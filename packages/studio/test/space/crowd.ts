@@ -6,7 +6,7 @@ import type { TestGateway } from '@lastcall/gateway/testing';
 type StreamPart =
   Awaited<ReturnType<ScriptedModel['doStream']>>['stream'] extends ReadableStream<infer Part> ? Part : never;
 
-/** A model that says one long message, slowly, as providers do. */
+/** A model that streams one long message slowly, as providers do. */
 export function slowTeller({ words, everyMs }: { words: string; everyMs: number }): ScriptedModel {
   const place = { spaceId: '' };
   const model = scriptedModel((request) => {
@@ -32,7 +32,7 @@ export function slowTeller({ words, everyMs }: { words: string; everyMs: number 
   };
 }
 
-/** Posts many messages, several at a time. `by`: the entity that says them. Default: Ada's. */
+/** Posts many messages, several at a time. `by`: the entity that posts them. Default: Ada's. */
 export async function fill(gateway: TestGateway, texts: readonly string[], by?: string): Promise<string> {
   const [{ id: spaceId }] = (await gateway.api('/api/spaces')).items;
   const entityId = by ?? (await gateway.api('/api/entities?externalId=ada')).items[0].id;
@@ -45,7 +45,7 @@ export async function fill(gateway: TestGateway, texts: readonly string[], by?: 
   return spaceId;
 }
 
-/** Copies the only message of a space until there are so many: posting each would take longer than the rest of the test. */
+/** Copies the only message of a space until there are this many: posting each would take longer than the rest of the test. */
 export async function multiply(gateway: TestGateway, count: number): Promise<void> {
   const db = new DatabaseSync(join(gateway.home, 'lastcall.db'), { timeout: 10_000 });
   const columns = db.prepare('pragma table_info(messages)').all() as { name: string }[];

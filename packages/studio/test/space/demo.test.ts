@@ -39,7 +39,7 @@ test(title, async () => {
   await logOf(page).getByText('Concierge has it').waitFor();
   await question.getByText(/h left$/).waitFor();
   await question.getByText('anyone here may answer').waitFor();
-  // The count beside the inbox changes at once, and not when its time has come.
+  // The count next to the inbox changes at once, without waiting for the next poll.
   await page.getByRole('link', { name: 'Inbox 1 waiting' }).waitFor();
   await calm(page);
   await clickStill(question.getByRole('button', { name: 'Yes' }));
@@ -48,7 +48,7 @@ test(title, async () => {
     .waitFor();
   await logOf(page).getByText('Ada said yes. I called book_hotel').waitFor();
   await expect.poll(() => page.getByRole('link', { name: /^Inbox/ }).textContent()).toBe('Inbox');
-  // Whoever is at work is shown, with their run; now nobody is.
+  // Agents at work are shown with their run; now none is.
   await expect.poll(() => page.getByText('is at work').count()).toBe(0);
   expect(await accessibilityProblems(page)).toEqual([]);
   expect(problems).toEqual([]);
@@ -65,7 +65,7 @@ test('[S2] [S3] a payment is approved with another amount, denied with a reason;
   await payment.getByRole('button', { name: 'Edit …' }).click();
   await payment.getByRole('textbox', { name: 'Amount' }).fill('20000');
   await payment.getByRole('button', { name: 'Compare …' }).click();
-  // What does not fit is said at its field, and nothing was sent.
+  // The error is shown at the field, and nothing was sent.
   await expect.poll(() => payment.getByRole('textbox', { name: 'Amount' }).getAttribute('aria-invalid')).toBe('true');
   await payment.getByRole('textbox', { name: 'Amount' }).fill('90');
   await payment.getByRole('button', { name: 'Compare …' }).click();
@@ -124,10 +124,10 @@ test('[S3] a form made from a schema is checked before it is sent; an analyst en
   await card(page, /^add_supplier, done/)
     .getByText('Ada,')
     .waitFor();
-  // Whoever fills a form in stays there while others write.
+  // The list does not scroll away from a form that is being filled in while others write.
   await logOf(page).press('End');
   await logOf(page).getByText('Ada answered add_supplier').waitFor();
-  // Ben has not been here: all of it is new to him, and nothing once he has looked.
+  // Ben has not been here, so all messages are new for him, and none after he has seen them.
   const { page: bens } = await studio.open('/spaces', { as: 'Ben', scopes: [] });
   await bens
     .getByRole('main')

@@ -9,6 +9,6 @@ test('a message that is sent again is the same message, and one that was changed
     attachments: [],
     id: expect.not.stringMatching(first.id),
   });
-  // The same words once more, after the first were sent: another message.
+  // The same text after the first was sent is another message.
   expect(nextAttempt(undefined, 'Book Tokyo.').id).not.toBe(first.id);
 });

@@ -6,7 +6,7 @@ import { startStudio } from '../support/studio.ts';
 
 const browser = useBrowser();
 
-test('[S8] what fails is said in words: an agent whose model fails, a space that one has left or that is not there; a draft outlives the page', async () => {
+test('[S8] failures are shown as text: an agent whose model fails, a space that one has left or that does not exist; a draft survives a reload', async () => {
   await using studio = await startStudio(browser(), {
     model: scriptedModel(() => new Error('The model has no key.')),
     agents: [{ name: 'Clerk', instructions: 'Fail.', limits: { maxAttempts: 1 } }],
@@ -27,7 +27,7 @@ test('[S8] what fails is said in words: an agent whose model fails, a space that
   await page.goBack();
   await expect.poll(() => field.inputValue()).toBe('Not yet\nsent.');
 
-  // Whoever is no longer a member cannot write here, and sees why.
+  // A person who is no longer a member cannot write here, and sees why.
   const [{ id: spaceId }] = (await studio.gateway.api('/api/spaces')).items;
   await studio.gateway.api(`/api/spaces/${spaceId}/members?entityId=${await studio.person('Ada')}`, undefined, {
     method: 'DELETE',
@@ -38,7 +38,7 @@ test('[S8] what fails is said in words: an agent whose model fails, a space that
   expect(problems.filter((one) => !one.includes('404'))).toEqual([]);
 });
 
-test('[S23] a failure is told with its cause, also after a reload; operators see the error and try again, others do neither', async () => {
+test('[S23] a failure is shown with its cause, also after a reload; operators see the error and can retry, others cannot', async () => {
   let isBroken = true;
   const model = scriptedModel((request) => {
     if (isBroken)

@@ -8,7 +8,7 @@ import { fill } from './crowd.ts';
 
 const browser = useBrowser();
 
-/** How far the end of the list is below what is seen of it. */
+/** How far the end of the list is below the visible part. */
 const belowSight = (log: Locator): Promise<number> =>
   log.evaluate((one) => Math.round(one.scrollHeight - one.clientHeight - one.scrollTop));
 
@@ -17,7 +17,7 @@ const atEnd = async (page: Page): Promise<void> => {
   await expect.poll(() => belowSight(log)).toBeLessThan(2);
 };
 
-test('[S2] a list goes on following after a field of a card had the focus, and one who writes sees what they wrote', async () => {
+test('[S2] a list keeps following after a field of a card had the focus, and people see the messages that they post', async () => {
   await using studio = await startStudio(browser(), askingDesk());
   const { page, problems } = await studio.open('/', { height: 600 });
   const [{ entityId: clerk }] = (await studio.gateway.api('/api/agents')).items;
@@ -29,14 +29,14 @@ test('[S2] a list goes on following after a field of a card had the focus, and o
   await card.waitFor();
   await calm(page);
 
-  // A field that had the focus and lost it holds nothing.
+  // A field that has lost the focus does not hold the list.
   await card.getByRole('textbox').focus();
   await page.getByRole('textbox', { name: /^Write to/ }).focus();
   await fill(studio.gateway, notes, clerk);
   await expect.poll(() => log.getByText('Note 29').count()).toBe(1);
   await atEnd(page);
 
-  // While it has the focus it stays in sight. What one writes is seen all the same, and what follows it.
+  // While it has the focus it stays visible. Own messages and those after them are shown nevertheless.
   await card.getByRole('textbox').focus();
   await fill(studio.gateway, ['While they type.'], clerk);
   await page.getByRole('button', { name: '1 new' }).waitFor();
@@ -46,14 +46,14 @@ test('[S2] a list goes on following after a field of a card had the focus, and o
   await fill(studio.gateway, notes, clerk);
   await atEnd(page);
 
-  // An answer that takes the field away ends it too.
+  // An answer that removes the field also ends this.
   const field = card.getByRole('textbox');
   await field.fill('{"blue": 2}');
   await page.getByRole('button', { name: 'To the end' }).waitFor();
   await clickStill(card.getByRole('button', { name: 'Send' }));
   await cardOf(page, /^pick_room, done/).waitFor();
 
-  // Whoever scrolled up is not pulled back by others, but by their own message.
+  // A person who scrolled up is moved to the end only by their own message.
   await log.focus();
   await page.keyboard.press('Home');
   await page.getByRole('button', { name: /new|To the end/ }).waitFor();

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** A demo whose slow tools stay where they are, each at its first sign of progress, until the test lets them go. */
+/** A demo whose slow tools wait, each at its first progress, until the test releases them. */
 export function heldDemo(folder: string): { env: Record<string, string>; letGo(): Promise<void> } {
   const file = join(folder, 'let-go');
   const hold = pathToFileURL(join(import.meta.dirname, 'hold-demo.ts')).href;

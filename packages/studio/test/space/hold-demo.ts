@@ -6,7 +6,7 @@ import timers from 'node:timers/promises';
 
 const sleep = timers.setTimeout;
 
-/** Waiting that can be aborted is that of the demo's tools: retries of HTTP tools and of lost connections wait so, too, and here are none. */
+/** Only the demo's tools wait with a signal here. Retries of HTTP tools and of lost connections do too, but this demo has none. */
 const hold: typeof sleep = async (delay, value, options) => {
   if (options?.signal === undefined) return await sleep(delay, value, options);
   while (!existsSync(process.env.TEST_LET_GO ?? '')) await sleep(20, undefined, options);

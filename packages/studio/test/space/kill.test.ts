@@ -12,7 +12,7 @@ import { heldDemo } from './held-demo.ts';
 const browser = useBrowser();
 const KEY = 'a-key-for-the-tests-of-the-studio';
 
-/** Below those that systems give to whoever asks for any: while the gateway is dead, nobody else gets it. */
+/** A port below the ephemeral range, so that no other process gets it while the gateway is dead. */
 async function freePort(): Promise<number> {
   for (;;) {
     const port = 15_000 + Math.floor(Math.random() * 15_000);
@@ -42,7 +42,7 @@ test(title, async () => {
   };
   const start = (): Promise<GatewayProcess> => GatewayProcess.start({ name: 'studio', folder: home, env });
   let gateway = await start();
-  // High enough for all messages: those out of sight are not in the page.
+  // High enough for all messages, because invisible ones are not in the page.
   const context = await browser().newContext({ viewport: { width: 1_200, height: 3_000 } });
   context.setDefaultTimeout(60_000);
   try {
@@ -73,7 +73,7 @@ test(title, async () => {
     await expect.poll(() => approve.getAttribute('aria-disabled')).toBe('true');
     await page.getByText('You are offline: nothing is sent or queued. Your text stays here.').waitFor();
 
-    // It stands there for a few seconds, which the test may spend elsewhere.
+    // It is visible only for a few seconds, so the wait starts before.
     const back = page.getByText('back, nothing was missed').waitFor();
     gateway = await start();
     await letGo();

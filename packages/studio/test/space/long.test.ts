@@ -8,7 +8,7 @@ const browser = useBrowser();
 const people = [{ name: 'Ada', externalId: 'ada' }];
 const agents = [{ name: 'Teller', instructions: 'Tell.' }];
 
-/** Waits until what scrolls has stood still for a while, and nothing in it has been measured again. */
+/** Waits until the list has not moved for some time, and no row was measured again. */
 async function atRest(scroller: Locator): Promise<void> {
   await scroller.evaluate(
     (one) =>
@@ -27,7 +27,7 @@ async function atRest(scroller: Locator): Promise<void> {
   );
 }
 
-test('[S8] [S9] five thousand messages: earlier ones come without a jump, and what streams in moves nothing and costs little', async () => {
+test('[S8] [S9] five thousand messages: earlier ones load without a jump, and streamed text moves nothing and costs little', async () => {
   const words = Array.from({ length: 240 }, (_, index) => `word${index}`).join(' ');
   const model = slowTeller({ words, everyMs: 10 });
   await using studio = await startStudio(browser(), { model, agents, spaces: [{ name: 'Hall', people }] });
@@ -36,14 +36,14 @@ test('[S8] [S9] five thousand messages: earlier ones come without a jump, and wh
   const { page, problems } = await studio.open(`/spaces/${spaceId}`);
   const log = page.getByRole('log', { name: 'Messages' });
   await log.getByRole('article').first().waitFor();
-  /** Where a message is on the screen. */
+  /** The position of a message on the screen. */
   const topOf = (seq: number): Promise<number | undefined> =>
     log.evaluate((one, wanted) => one.querySelector(`[data-seq="${wanted}"]`)?.getBoundingClientRect().top, seq);
   const seqs = (): Promise<number[]> =>
     log.getByRole('article').evaluateAll((all) => all.map((one) => Number((one as HTMLElement).dataset.seq)));
   expect((await seqs()).at(-1)).toBe(5_000);
 
-  // Earlier messages come in above what is read, which stays where it is.
+  // Earlier messages are inserted above the visible ones, which do not move.
   await log.focus();
   await atRest(log);
   await page.keyboard.press('PageUp');
@@ -58,7 +58,7 @@ test('[S8] [S9] five thousand messages: earlier ones come without a jump, and wh
   await expect.poll(() => log.evaluate((one) => one.scrollHeight)).toBeGreaterThan(5_000);
   await expect.poll(() => topOf(inSight)).toBeCloseTo(before ?? 0, 0);
 
-  // To the first of all, and only what can be seen is drawn.
+  // Scrolls to the first message; only visible rows are drawn.
   await expect
     .poll(
       async () => {
@@ -74,12 +74,12 @@ test('[S8] [S9] five thousand messages: earlier ones come without a jump, and wh
   await page.getByRole('button', { name: 'To the end' }).click();
   await expect.poll(async () => (await seqs()).at(-1)).toBe(5_000);
 
-  // An agent comes and tells something long, letter by letter.
+  // An agent joins and streams a long message, letter by letter.
   const [{ entityId }] = (await studio.gateway.api('/api/agents')).items;
   await studio.gateway.api(`/api/spaces/${spaceId}/members`, { entityId });
   await page.getByRole('button', { name: '2 members' }).waitFor();
   const cdp = await page.context().newCDPSession(page);
-  // Of the processor, not of the clock: a busy machine changes nothing.
+  // Processor time instead of wall time, so that a busy machine does not matter.
   await cdp.send('Performance.enable', { timeDomain: 'threadTicks' });
   const spent = async (): Promise<number> => {
     const { metrics } = await cdp.send('Performance.getMetrics');
@@ -118,7 +118,7 @@ test('[S8] [S9] five thousand messages: earlier ones come without a jump, and wh
   expect(problems).toEqual([]);
 });
 
-test('[S8] hostile text is shown as text: no element of it, no script, no hidden direction, and the page stays usable', async () => {
+test('[S8] hostile text is shown as text: without elements, scripts or hidden directions, and the page stays usable', async () => {
   await using studio = await startStudio(browser(), { spaces: [{ name: 'Hall', people }] });
   const hostile = [
     '<img src=x onerror="globalThis.pwned=1"><script>globalThis.pwned=1</script>',
@@ -149,12 +149,12 @@ test('[S8] hostile text is shown as text: no element of it, no script, no hidden
   expect(problems).toEqual([]);
 });
 
-test('[S9] seven tabs of one browser are all alive: those in the background give their connections up', async () => {
+test('[S9] seven tabs of one browser all work: those in the background close their connections', async () => {
   await using studio = await startStudio(browser(), { spaces: [{ name: 'Hall', people }] });
   const spaceId = await fill(studio.gateway, ['First.']);
   const { page: first, problems } = await studio.open(`/spaces/${spaceId}`, { isNew: true });
   const context = first.context();
-  // A browser without a window shows all its tabs: each is told when it is in the background.
+  // In a headless browser all tabs count as visible, so the test sets `hidden` itself.
   await context.addInitScript(() => {
     let isHidden = false;
     Object.defineProperty(document, 'hidden', { get: () => isHidden });
@@ -181,7 +181,7 @@ test('[S9] seven tabs of one browser are all alive: those in the background give
   await field.fill('From the seventh.');
   await field.press('Enter');
   await last.getByRole('log').getByText('From the seventh.').waitFor();
-  // Each is right as soon as somebody looks at it.
+  // Each tab is up to date as soon as it is shown.
   for (const tab of tabs) {
     await hide(tab, false);
     await tab.getByRole('log').getByText('From the seventh.').waitFor();

@@ -7,7 +7,7 @@ import { startStudio } from '../support/studio.ts';
 
 const browser = useBrowser();
 
-test('[S28] a space is made in the page, and members are added and removed', async () => {
+test('[S28] a space is created in the page, and members are added and removed', async () => {
   await using studio = await startStudio(browser());
   const { page, problems } = await studio.open('/spaces');
   await page.getByRole('button', { name: 'New space' }).click();

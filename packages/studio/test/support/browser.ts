@@ -2,10 +2,10 @@ import { type Browser, chromium as playwright } from 'playwright-core';
 import { afterEach, beforeAll, inject } from 'vitest';
 import { closeOthers } from './pages.ts';
 
-/** A worker connects once, for all its files: what a browser has loaded for one test it need not load for the next. */
+/** A worker connects once for all its files, so that the browser need not load files again for the next test. */
 const shared = globalThis as { lastcallTestBrowser?: Promise<Browser> };
 
-/** A connection to the Chromium that all test files share. What a test opens is closed when it ends. */
+/** A connection to the Chromium that all test files share. Pages that a test opens are closed when it ends. */
 export function useBrowser(): () => Browser {
   let browser: Browser | undefined;
   beforeAll(async () => {

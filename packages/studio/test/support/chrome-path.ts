@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import chromium from '@sparticuz/chromium';
 
-/** The shell comes first: it has no window to draw, and takes half the processor time of the whole browser. */
+/** The headless shell comes first, because it takes half the processor time of the whole browser. */
 const NAMES = [
   'chromium-headless-shell',
   'chrome-headless-shell',

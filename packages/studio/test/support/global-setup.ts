@@ -24,6 +24,6 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 
 async function startBrowser(): ReturnType<typeof playwright.launchServer> {
   const executablePath = await chromePath();
-  // Without a GPU, Chromium imitates one, which takes a tenth of the processor time of these tests.
+  // Without a GPU, Chromium emulates one, which takes a tenth of the processor time of these tests.
   return await playwright.launchServer({ executablePath, args: ['--no-sandbox', '--headless=shell', '--disable-gpu'] });
 }

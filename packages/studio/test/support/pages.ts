@@ -9,21 +9,21 @@ export interface Look {
 }
 
 interface Taken {
-  /** Where its gateway is. */
+  /** The address of its gateway. */
   readonly url: string;
   readonly isNew: boolean;
 }
 
-/** Pages that a test has left and the next may take. */
+/** Pages that a test has returned and the next may use. */
 const left = new WeakMap<Browser, Page[]>();
-/** Pages that a test has. */
+/** Pages that tests use now. */
 const taken = new Map<Page, Taken>();
 
 /**
- * A page that knows nothing: no cookies, nothing stored, nothing open. Unless it has to be new, it is one that an earlier test has left,
- * if there is one: what it has loaded and compiled is still there, which is half of what opening a page takes.
+ * A clean page: no cookies, no stored data, no open page. Unless it has to be new, it is one that an earlier test has returned,
+ * if there is one: its loaded and compiled code is still cached, which saves half of the time to open a page.
  *
- * @param purpose - `isNew` is for a test that puts scripts of its own into the page, which nothing takes out again. No other test gets
+ * @param purpose - `isNew` is for a test that adds scripts to the page, which cannot be removed again. No other test gets
  * such a page.
  */
 export async function takePage(browser: Browser, purpose: Taken, { width, height, theme }: Look): Promise<Page> {
@@ -48,7 +48,7 @@ export async function closeOthers(browser: Browser): Promise<void> {
 
 async function newPage(browser: Browser): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 1_200, height: 800 }, colorScheme: 'light' });
-  // A busy machine takes its time: what never comes is told by the test's own timeout.
+  // Long, because the machine may be busy. If something never appears, the test's own timeout reports it.
   context.setDefaultTimeout(PATIENCE_MS);
   return await context.newPage();
 }
@@ -65,7 +65,7 @@ async function leave(browser: Browser, page: Page, { url, isNew }: Taken): Promi
     await context.unrouteAll({ behavior: 'ignoreErrors' });
     for (const other of context.pages()) if (other !== page) await other.close();
     await context.setOffline(false);
-    // A file without scripts, of the same host: anywhere else, the browser would begin a new process for the page.
+    // A file without scripts on the same host: for another host the browser would start a new process for the page.
     await page.goto(`${url}/icon.svg`);
     await page.evaluate(() => {
       localStorage.clear();

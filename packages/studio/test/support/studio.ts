@@ -10,11 +10,11 @@ interface OpenOptions extends Partial<Look> {
   readonly as?: string;
   /** Default: all. */
   readonly scopes?: readonly ('admin' | 'write' | 'read')[];
-  /** Set it if the test puts scripts of its own into the page, or measures what the browser loads. Default: false. */
+  /** Set it if the test adds scripts to the page, or measures what the browser loads. Default: false. */
   readonly isNew?: boolean;
 }
 
-/** A page of the studio, and what went wrong in it. */
+/** A page of the studio, and its errors. */
 interface StudioPage {
   readonly page: Page;
   /** Errors of the console, broken policies, exceptions. A test ends with `expect(problems).toEqual([])`. */
@@ -46,7 +46,7 @@ function useStudio(browser: () => Browser, options?: TestGatewayOptions, kind?: 
   };
 }
 
-/** One on each database, for flows in which the store matters. */
+/** One on each database, for tests that depend on the store. */
 export function useStudios(browser: () => Browser, options?: TestGatewayOptions): Record<Kind, () => Studio> {
   return { sqlite: useStudio(browser, options), postgres: useStudio(browser, options, 'postgres') };
 }
@@ -76,7 +76,7 @@ export async function startStudio(
       page.on('console', (message) => void (message.type() === 'error' && problems.push(message.text())));
       page.on('pageerror', (error) => void problems.push(error.message));
       const { hash } = new URL(await link(who));
-      // Whoever loads the page again before it is signed in has lost the code, which counts once.
+      // Reloading the page before it is signed in would lose the code, which works once.
       const signedIn = page.waitForResponse(
         (response) => response.request().method() === 'POST' && response.url().endsWith('/api/session'),
       );
@@ -93,7 +93,7 @@ export async function startStudio(
   };
 }
 
-/** A browser keeps what it has loaded from an address: the gateways of a worker are at the same ones, one after another. */
+/** A browser caches files by address, so the gateways of a worker use the same ports one after another. */
 const freePorts: number[] = [];
 
 const portOf = ({ url }: TestGateway): number => Number(new URL(url).port);
@@ -112,7 +112,7 @@ async function startAtFreePort(options: TestGatewayOptions): Promise<TestGateway
   try {
     return await startTestGateway({ port, ...options });
   } catch (error) {
-    // Another process may have taken it meanwhile. If that was not why, it fails again.
+    // Another process may use the port now. If there was another reason, the next start fails too.
     if (port === 0) throw error;
     return await startTestGateway({ port: 0, ...options });
   }
