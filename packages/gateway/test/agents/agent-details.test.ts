@@ -11,7 +11,7 @@ import { describeIdleWorld } from '../support/describe-worlds.ts';
 describeIdleWorld('the details of agents', ({ world }) => {
   const details = async (id: string) => await describeAgent(world.store.db, await getAgent(world.store.db, id));
 
-  test('an agent tells what it is doing, what waits for it, and when it wakes by itself', async () => {
+  test('the details of an agent say what it is doing, what waits for it, and when it wakes by itself', async () => {
     const [bot, other] = [await world.agent(), await world.agent()];
     expect(await details(bot)).toMatchObject({ source: 'api', inbox: { pending: 0, dead: 0, withheld: 0 } });
     const runId = await world.in((tx) => insertRun(tx, { thread_id: bot, created_at: 7 }));
@@ -39,7 +39,7 @@ describeIdleWorld('the details of agents', ({ world }) => {
     expect(await details(filed?.id ?? '')).toMatchObject({ source: 'file' });
   });
 
-  test('a change that was made for another version is refused, and every version is kept', async () => {
+  test('a change based on another version is refused, and every version is kept', async () => {
     const bot = await world.agent();
     const change = (instructions: string, ifVersion?: number) =>
       world.in((tx) => updateAgent(tx, { agentId: bot, config: { instructions }, ifVersion }));

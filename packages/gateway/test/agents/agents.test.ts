@@ -36,7 +36,7 @@ describeIdleWorld('agents', ({ world }) => {
       expect((await listMembers(world.store.db, { spaceId: id })).items).toMatchObject([{ entityId: agent.entityId }]);
   });
 
-  test('[G10] the tag of an agent is unguessable, its own, and not shown', async () => {
+  test('[G10] the tag of an agent is unguessable, unique, and not shown', async () => {
     const [one, two] = [await make(), await make()];
     const rows = await world.store.db.selectFrom('agents').select('tag').where('id', 'in', [one.id, two.id]).execute();
     expect(new Set(rows.map(({ tag }) => tag)).size).toBe(2);
@@ -46,7 +46,7 @@ describeIdleWorld('agents', ({ world }) => {
     }
   });
 
-  test('with a space that does not exist no agent is made', async () => {
+  test('no agent is created if its space does not exist', async () => {
     const before = (await listAgents(world.store.db, { limit: 200 })).items.length;
     await expect(make({ spaceIds: ['none'] })).rejects.toMatchObject({ code: 'not_found' });
     expect((await listAgents(world.store.db, { limit: 200 })).items).toHaveLength(before);
@@ -67,7 +67,7 @@ describeIdleWorld('agents', ({ world }) => {
     });
   });
 
-  test('[G15] a tool that nobody registered is refused with its path, where it is known who did', async () => {
+  test('[G15] an unregistered tool is refused with its path, if the registered tools are known', async () => {
     const given = {
       config: { ...CONFIG, tools: ['weather', 'wether'] },
       offered: { isKnownTool: (name: string) => name === 'weather', definitions: {} },
@@ -78,7 +78,7 @@ describeIdleWorld('agents', ({ world }) => {
     });
   });
 
-  test('[G15] a change raises the version, and leaves what it does not name', async () => {
+  test('[G15] a change raises the version, and keeps fields that it does not name', async () => {
     const agent = await make({ config: { ...CONFIG, description: 'Kind.', limits: { maxSteps: 3 } } });
     const changed = await change(agent.id, { name: 'Robot', description: null });
     expect(changed).toMatchObject({ name: 'Robot', configVersion: 2 });
@@ -100,7 +100,7 @@ describeIdleWorld('agents', ({ world }) => {
     expect(await getAgent(world.store.db, agent.id)).toEqual(agent);
   });
 
-  test('[G15] changes at the same moment all count, and none is lost', async () => {
+  test('[G15] of changes at the same moment none is lost', async () => {
     const agent = await make();
     await Promise.all([
       change(agent.id, { description: 'Kind.' }),
@@ -114,7 +114,7 @@ describeIdleWorld('agents', ({ world }) => {
     });
   });
 
-  test('[G16] pause and resume change the status, once', async () => {
+  test('[G16] pause and resume change the status only once', async () => {
     const agent = await make();
     expect(await pause(agent.id)).toMatchObject({ status: 'paused' });
     expect(await pause(agent.id)).toMatchObject({ status: 'paused' });
@@ -133,7 +133,7 @@ describeIdleWorld('agents', ({ world }) => {
     expect(world.wakes).toEqual([agent.id]);
   });
 
-  test('[G15] a configuration that is mended wakes the agent that it had stopped; a paused one sleeps on', async () => {
+  test('[G15] fixing a configuration wakes the agent that it had stopped; a paused agent stays asleep', async () => {
     const ann = await world.person();
     const [broken, paused] = [await make(), await make()];
     const space = await world.space('Space', [ann, broken.id, paused.id]);

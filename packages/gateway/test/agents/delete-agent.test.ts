@@ -22,7 +22,7 @@ describeIdleWorld('deleting an agent', ({ world, kind, beside }) => {
   const statusesOf = async (agentId: string) =>
     (await listInbox(world.store.db, { agentId })).items.map(({ status }) => status);
 
-  test('[G17] its messages stay, by an author who is gone', async () => {
+  test('[G17] its messages stay, with a deleted author', async () => {
     const [ann, bot] = [await world.person(), await world.agent('Bot')];
     const space = await world.space('Space', [ann, bot]);
     const said = await world.post(space, bot, 'I was here');
@@ -34,7 +34,7 @@ describeIdleWorld('deleting an agent', ({ world, kind, beside }) => {
     });
   });
 
-  test('[G17] it is found no more, and cannot be deleted twice', async () => {
+  test('[G17] it cannot be found any more, and cannot be deleted twice', async () => {
     const bot = await world.agent();
     await remove(bot);
     await expect(getAgent(world.store.db, bot)).rejects.toMatchObject({ code: 'not_found' });
@@ -45,7 +45,7 @@ describeIdleWorld('deleting an agent', ({ world, kind, beside }) => {
     expect(await ids('deleted')).toContain(bot);
   });
 
-  test('[G17] it leaves its spaces, which are told', async () => {
+  test('[G17] it leaves its spaces, whose streams get an event', async () => {
     const [ann, bot] = [await world.person(), await world.agent()];
     const spaces = [await world.space('Space', [ann, bot]), await world.space('Space', [ann, bot])];
     await remove(bot);
@@ -55,14 +55,14 @@ describeIdleWorld('deleting an agent', ({ world, kind, beside }) => {
     }
   });
 
-  test('[G17] its open calls are cancelled with their cards, and ended ones stay as they are', async () => {
+  test('[G17] its open calls are cancelled with their cards, and ended ones are unchanged', async () => {
     const bot = await world.agent();
     const space = await world.space('Space', [bot]);
     const card = { spaceId: space, entityId: bot, runId: 'r', toolName: 'confirm', input: {} };
     const calls = { waits: `${bot}-1`, approved: `${bot}-2`, ended: `${bot}-3` };
     await world.in(async (tx) => {
       await openCard(tx, { ...card, callId: calls.waits, status: 'requires_action' });
-      // Approved: no longer pending, and not yet run.
+      // Approved: it is no longer pending, and did not run yet.
       await openCard(tx, { ...card, callId: calls.approved, status: 'running' });
       await insertPendingCall(tx, { id: calls.waits, agent_id: bot, space_id: space });
       await insertPendingCall(tx, { id: calls.ended, agent_id: bot, wait_status: 'resolved' });
@@ -98,7 +98,7 @@ describeIdleWorld('deleting an agent', ({ world, kind, beside }) => {
     ]);
   });
 
-  test('[G17] what waits for it is dead and kept with the reason, and nobody is woken', async () => {
+  test('[G17] events that wait for it are dead and kept with the reason, and no agent is woken', async () => {
     const [ann, bot] = [await world.person(), await world.agent()];
     const space = await world.space('Space', [ann, bot]);
     await world.say(space, ann, 'Too late');
@@ -171,7 +171,7 @@ describeIdleWorld('deleting an agent', ({ world, kind, beside }) => {
     expect((await listMembers(world.store.db, { spaceId: space })).items).toEqual([]);
   });
 
-  test('[G17] an agent that is taken out of a space while it is deleted is deleted all the same', async () => {
+  test('[G17] an agent that is removed from a space while it is deleted is deleted too', async () => {
     const [ann, bot] = [await world.person(), await world.agent()];
     const [left, kept] = [await world.space('Space', [ann, bot]), await world.space('Space', [ann, bot])];
     const takeOut = (hold: () => Promise<void>) =>
@@ -202,7 +202,7 @@ describeIdleWorld('deleting an agent', ({ world, kind, beside }) => {
     expect(await statusesOf(bot)).toEqual(['dead']);
   });
 
-  test('[G17] whatever comes at the same moment, nothing waits for it and it is in no space', async () => {
+  test('[G17] whatever happens at the same moment, nothing waits for it and it is in no space', async () => {
     const ann = await world.person();
     for (let round = 0; round < 5; round++) {
       const [bot, friend] = [await world.agent(), await world.agent()];

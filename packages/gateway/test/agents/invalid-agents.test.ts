@@ -14,7 +14,7 @@ describeIdleWorld('agents that cannot work', ({ world }) => {
   const statusOf = async (id: string) =>
     (await world.store.db.selectFrom('agents').select('status').where('id', '=', id).executeTakeFirstOrThrow()).status;
 
-  test('[A20] a start lets them try again, and leaves alone those that are paused', async () => {
+  test('[A20] a start lets them try again, and does not change those that are paused', async () => {
     const [broken, paused] = [await world.agent('Broken'), await world.agent('Paused')];
     await set(broken, 'invalid');
     await world.in((tx) => pauseAgent(tx, paused));

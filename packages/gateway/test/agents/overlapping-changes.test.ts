@@ -11,7 +11,7 @@ import { holdLock, overlapping } from '../support/held-lock.ts';
 import { lobby } from '../support/lobby.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-/** The worker is not started: the test alone claims the agent's thread. */
+/** The worker is not started, so only the test claims the agent's thread. */
 describe.each(overlapping)('changes of an agent whose run is about to begin on $kind', ({ create }) => {
   const database = forAllTests(create);
   const models = { default: scriptedModel(() => 'Done.') };
@@ -33,7 +33,7 @@ describe.each(overlapping)('changes of an agent whose run is about to begin on $
       .orderBy('id')
       .execute();
 
-  /** The change is asked for when the run has looked at the agent, and is not durable. Gives the runs there were when it was answered. */
+  /** Requests the change when the run has read the agent but is not committed. Returns the runs at the time of the response. */
   const changeWhileRunBegins = async (agentId: string, change: (tx: Tx) => Promise<unknown>) => {
     const held = await holdLock(database, 'select id from inbox_events where thread_id = $1 for update', [agentId]);
     const woken = claim(world, agentId);
@@ -61,7 +61,7 @@ describe.each(overlapping)('changes of an agent whose run is about to begin on $
     expect((await runsOf(bot)).filter(({ config_version }) => config_version === 1)).toEqual(runs);
   });
 
-  test('[G16] a message that comes while the agent is resumed wakes it', async () => {
+  test('[G16] a message that arrives while the agent is resumed wakes it', async () => {
     const { ada, bot, space } = await lobby(world);
     await world.store.transaction((tx) => pauseAgent(tx, bot));
     const resume = (hold: () => Promise<void>) =>

@@ -43,7 +43,7 @@ describe.each(databases)('files of messages on $kind', ({ create }) => {
   const post = async (space: string, secret: string, attachments: readonly string[], text = 'Look.') =>
     await api.call('POST', `/api/spaces/${space}/messages`, { secret, body: { text, attachments } });
 
-  test('[O10] a file that is uploaded is read by its uploader alone, and by the members of the space once it is in a message', async () => {
+  test('[O10] an uploaded file can be read only by its uploader, and by the members of the space once it is in a message', async () => {
     const { space, tokens } = await people();
     const { status, body } = await upload(tokens.ada);
     expect([status, body]).toEqual([201, { id: body.id, name: 'plan.png', mediaType: 'image/png', bytes: PNG.length }]);
@@ -67,7 +67,7 @@ describe.each(databases)('files of messages on $kind', ({ create }) => {
     expect((await post(space, tokens.ada, eleven)).status).toBe(422);
   });
 
-  test('[O10] a file of another person, of another space or of nothing cannot be attached, and nothing is posted', async () => {
+  test('[O10] a file of another person, of another space or that does not exist cannot be attached, and nothing is posted', async () => {
     const { ada, space, tokens } = await people();
     const other = await api.space(ada);
     const { body: own } = await upload(tokens.ada);
@@ -76,13 +76,13 @@ describe.each(databases)('files of messages on $kind', ({ create }) => {
     expect((await post(space, tokens.ada, [own.id, own.id])).status).toBe(422);
     expect((await post(other, tokens.ada, [own.id])).status).toBe(201);
     expect((await post(space, tokens.ada, [own.id])).status).toBe(422);
-    // In the same space it may be shown again.
+    // In the same space it may be attached again.
     expect((await post(other, tokens.ada, [own.id])).status).toBe(201);
     const { items } = await api.done<{ items: object[] }>('GET', `/api/spaces/${space}/messages`);
     expect(items).toEqual([]);
   });
 
-  test('a message that is sent again has its files, and they are not asked for again', async () => {
+  test('a repeated message has its files, and they are not checked again', async () => {
     const { space, tokens } = await people();
     const { body } = await upload(tokens.ada);
     const sent = { secret: tokens.ada, body: { text: 'Look.', attachments: [body.id], clientMessageId: 'one' } };
@@ -105,7 +105,7 @@ describe.each(databases)('files of messages on $kind', ({ create }) => {
     const signature = searchParams.get('signature') ?? '';
     const forged = (expires: number | string, given = signature) =>
       load(`${pathname}?expires=${expires}&signature=${given}`, null);
-    // A later time, and the signature of another file.
+    // A later expiry, and the signature of another file.
     expect((await forged(expiresAt + 1)).status).toBe(403);
     expect((await forged(expiresAt, `${signature.slice(0, -2)}AA`)).status).toBe(403);
     const other = (await upload(tokens.ada)).body;
@@ -132,7 +132,7 @@ describe.each(databases)('files of messages on $kind', ({ create }) => {
     ],
     ['a PDF', '%PDF-1.7 /OpenAction', 'application/pdf'],
     ['a page that begins like an image', 'GIF89a<script>alert(1)</script>', 'image/gif'],
-  ])('[O10] %s is sent as a download that cannot run, whatever its uploader called it', async (_what, bytes, type) => {
+  ])('[O10] %s is sent as a download that cannot run, whatever its declared type', async (_what, bytes, type) => {
     const { space, tokens } = await people();
     const { body } = await upload(tokens.ada, bytes, `name=${encodeURIComponent('pläne".html')}`);
     await post(space, tokens.ada, [body.id]);
@@ -158,13 +158,13 @@ describe.each(databases)('files of messages on $kind', ({ create }) => {
 
   test('the bytes of an upload that is refused are deleted', async () => {
     await people();
-    // A key has to name a person.
+    // A request with a key has to name a person.
     expect((await upload(api.key)).status).toBe(422);
     expect((await upload(api.key, PNG, 'entityId=none')).status).toBe(404);
     expect(await readdir(folder.path)).toEqual([]);
   });
 
-  test('names have no folders and no control characters', async () => {
+  test('folders and control characters are removed from names', async () => {
     const { tokens } = await people();
     const named = async (name: string) => (await upload(tokens.ada, PNG, `name=${encodeURIComponent(name)}`)).body.name;
     expect(await named('../../etc/passwd')).toBe('passwd');

@@ -30,7 +30,7 @@ const send = async (secret: string, size: number) => {
   return (await api.app.fetch(new Request('http://gateway/api/artifacts', { method: 'POST', headers, body }))).status;
 };
 
-test('[O10] a file takes the places of several bodies until it is stored, so that a person cannot fill the memory', async () => {
+test('[O10] a file counts as several bodies until it is stored, so that a person cannot fill the memory', async () => {
   const [ada, bob] = [await api.tokenOf(await api.person('Ada')), await api.tokenOf(await api.person('Bob'))];
   const first = [send(ada, 9_000), send(ada, 900), send(bob, 10_000)];
   await waitFor(() => begun.length === 3);

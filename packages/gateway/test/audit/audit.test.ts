@@ -55,7 +55,7 @@ describe.each(databases)('the audit on $kind', ({ create, kind }) => {
     ]);
   });
 
-  test('[O11] says who answered a call, and tells a late answer from one that counted', async () => {
+  test('[O11] says who answered a call, and distinguishes a late answer from one that counted', async () => {
     const [ada, agentId] = [await api.person(), await api.agent()];
     const space = await api.space(ada, agentId);
     const { runId, callId } = await openJob(api, agentId, { spaceId: space });
@@ -123,7 +123,7 @@ describe.each(databases)('the audit on $kind', ({ create, kind }) => {
     expect(await count()).toBe(before + 1);
   });
 
-  test('[O11] there is no change without its entry: if the entry cannot be stored, nothing is', async () => {
+  test('[O11] there is no change without its entry: if the entry cannot be stored, the change is not either', async () => {
     const ada = await api.person();
     const space = await api.space(ada);
     await api.store.transaction((tx) => sql`alter table audit rename to audit_away`.execute(tx.db));
@@ -135,7 +135,7 @@ describe.each(databases)('the audit on $kind', ({ create, kind }) => {
     expect((await api.call('GET', `/api/spaces/${space}/messages`)).body.items).toEqual([]);
   });
 
-  test('[O11] messages that are posted at once have an entry each, without their texts', async () => {
+  test('[O11] messages that are posted at the same time have an entry each, without their texts', async () => {
     const ada = await api.person();
     const spaces = await Promise.all(Array.from({ length: 20 }, () => api.space(ada)));
     const token = await api.tokenOf(ada);
@@ -233,7 +233,7 @@ describe.each(databases)('the audit on $kind', ({ create, kind }) => {
     expect(await list()).toEqual([entry]);
   });
 
-  test('[O11] a project sees what was changed in it, also by operators, whose keys it does not see', async () => {
+  test('[O11] a project sees changes in it, also those by operators, but not their keys', async () => {
     for (const id of ['acme', 'bolt']) await api.done('POST', '/api/projects', { id });
     const [acme, bolt] = [await keyOf('acme'), await keyOf('bolt')];
     const agent = (await api.call('POST', '/api/agents', { body: { name: 'A', instructions: 'A' }, secret: acme })).body

@@ -6,7 +6,7 @@ import { openStage } from '../rights/stage.ts';
 import { TABLE } from '../rights/table.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 
-/** They change nothing that an entry tells of: see docs/audit.md. */
+/** They change nothing that is audited: see docs/audit.md. */
 const WITHOUT_ENTRY: ReadonlySet<string> = new Set([
   'POST /api/spaces/{id}/seen',
   'POST /api/jobs/{callId}/heartbeat',
@@ -14,7 +14,7 @@ const WITHOUT_ENTRY: ReadonlySet<string> = new Set([
   'DELETE /mcp',
 ]);
 
-describe('[O11] which operations have entries', () => {
+describe('[O11] operations with entries', () => {
   const stage = forAllTests(openStage);
 
   test.each(Object.entries(TABLE))('[O11] %s has one entry if it changes something', async (operation, row) => {
@@ -45,7 +45,7 @@ describe('[O11] which operations have entries', () => {
       request_id: answer.headers.get('x-request-id'),
       status: answer.status,
     });
-    // The address of the client: the test names another for each request.
+    // The address of the client, which the test sets for each request.
     expect(after[0]?.address).toMatch(/\d/);
     if (operation !== 'POST /api/demo/crash') expect(after[0]?.subject_id).toEqual(expect.any(String));
   });

@@ -21,7 +21,7 @@ describe.each(databases)('the export of a person on $kind', ({ create }) => {
   };
   const ofType = (lines: readonly Line[], type: string) => lines.filter((line) => line.type === type);
 
-  test('[O5] has the spaces, messages, conversations, answers and tokens of the person, and of no other', async () => {
+  test('[O5] has the spaces, messages, conversations, answers and tokens of only this person', async () => {
     const [ada, ben, agent] = [await api.person('Ada'), await api.person('Ben'), await api.agent()];
     const space = await api.space(ada, ben, agent);
     const say = (entityId: string, text: string) =>

@@ -24,7 +24,7 @@ describe.each([...databases, onPooledPostgres])('the bus for $title', ({ create 
     await database.remove();
   });
 
-  test('subscribers of this process are told at once, with the event, in order', () => {
+  test('subscribers of this process are notified at once, with the event, in order', () => {
     const heard: StreamNotice[] = [];
     bus.subscribe('space:1', (notice) => heard.push(notice));
     const events = [eventOf('space:1', 1), eventOf('space:1', 2), eventOf('space:2', 1), eventOf('space:1', 3)];
@@ -36,7 +36,7 @@ describe.each([...databases, onPooledPostgres])('the bus for $title', ({ create 
     );
   });
 
-  test('every subscriber is told, also the same function twice, and each ends by itself', () => {
+  test('every subscriber is notified, also the same function twice, and each unsubscribes separately', () => {
     const heard: string[] = [];
     const twice = (): void => void heard.push('twice');
     const end = bus.subscribe('c', twice);
@@ -51,7 +51,7 @@ describe.each([...databases, onPooledPostgres])('the bus for $title', ({ create 
     expect(heard).toEqual(['twice']);
   });
 
-  test('a listener that throws harms nobody', () => {
+  test('a listener that throws does not affect others', () => {
     const heard: number[] = [];
     bus.subscribe('c', () => {
       throw new Error('no');
@@ -61,7 +61,7 @@ describe.each([...databases, onPooledPostgres])('the bus for $title', ({ create 
     expect(heard).toEqual([1, 2]);
   });
 
-  test('who ends another subscription while it is told is obeyed, and who subscribes meanwhile hears what follows', () => {
+  test('a listener can end another subscription during a notification, and a new subscriber gets the events that follow', () => {
     const heard: string[] = [];
     const ends: (() => void)[] = [];
     let subscribed = false;
@@ -76,7 +76,7 @@ describe.each([...databases, onPooledPostgres])('the bus for $title', ({ create 
     expect(heard).toEqual(['first 1', 'first 2', 'new 2']);
   });
 
-  test('a publication never throws, before the start, after the stop, and whatever it holds', async () => {
+  test('a publication never throws: before the start, after the stop, and with any content', async () => {
     const odd: StreamEvent[] = [
       { ...eventOf('c', 1), payload: undefined },
       { ...eventOf('\u0000\ud800"\'<', 2), payload: { text: '\u0000 \ud800 \u2028' } },

@@ -4,10 +4,10 @@ export function eventOf(stream: string, seq: number, payload: unknown = { text: 
   return { stream, seq, type: 'message.delta', payload, at: 1_000 + seq, revocations: 0 };
 }
 
-/** A subscription that remembers. */
+/** A subscription that stores its notices. */
 export interface Heard {
   readonly notices: readonly StreamNotice[];
-  /** Resolves once such a notice has come. */
+  /** Resolves once such a notice has arrived. */
   until(isIt: (notice: StreamNotice) => boolean): Promise<StreamNotice>;
 }
 

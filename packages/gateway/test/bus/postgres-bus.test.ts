@@ -51,7 +51,7 @@ test('a bus that is stopped while it starts keeps no connection', async () => {
   await client.end();
 });
 
-test('what one gateway publishes, the other hears: the same, in order and once', async () => {
+test('a second gateway gets the published events unchanged, in order and once', async () => {
   const heard = listenTo(other, 'c');
   const events = Array.from({ length: 500 }, (_, index) =>
     eventOf('c', index + 1, { text: `"é😀<${index}`, nested: [null] }),
@@ -61,11 +61,11 @@ test('what one gateway publishes, the other hears: the same, in order and once',
   expect(heard.notices).toEqual(events.map((event) => ({ stream: 'c', seq: event.seq, event })));
 });
 
-test('a gateway does not hear again what it said itself', async () => {
+test('a gateway does not receive its own events again', async () => {
   const [own, heard] = [listenTo(one, 'c'), listenTo(other, 'c')];
   one.publish([eventOf('c', 1), eventOf('c', 2)]);
   await heard.until(seqIs(2));
-  // The database keeps the order: what came back to itself would have come before this.
+  // The database keeps the order, so its own events would arrive before this one.
   other.publish([eventOf('c', 3)]);
   await own.until(seqIs(3));
   expect(own.notices.map(({ seq }) => seq)).toEqual([1, 2, 3]);
@@ -83,7 +83,7 @@ test('a notification that no gateway sent is ignored', async () => {
   expect(heard.notices).toHaveLength(1);
 });
 
-test('what is too large to travel goes by reference, and its neighbours whole', async () => {
+test('an event that is too large for a notification is sent by reference, and the others are sent complete', async () => {
   const heard = listenTo(other, 'c');
   const large = eventOf('c', 2, { text: '😀'.repeat(2_000) });
   one.publish([eventOf('c', 1), large, eventOf('c', 3)]);
@@ -105,7 +105,7 @@ test('every size up to the limit and beyond arrives', async () => {
   expect(heard.notices.at(-1)?.event).toBeUndefined();
 });
 
-test('odd characters and an absent payload survive the way', async () => {
+test('odd characters and an absent payload are delivered', async () => {
   const heard = listenTo(other, '\u0000\ud800"');
   one.publish([eventOf('\u0000\ud800"', 1, { text: '\u0000 \ud800 \u2028 \r\n' })]);
   one.publish([{ ...eventOf('\u0000\ud800"', 2), payload: undefined }]);
@@ -113,13 +113,13 @@ test('odd characters and an absent payload survive the way', async () => {
   expect((await heard.until(seqIs(2))).event?.payload).toBeNull();
 });
 
-test('a stream whose name cannot travel holds up no other', async () => {
+test('a stream whose name is too long for a notification does not block others', async () => {
   const heard = listenTo(other, 'c');
   one.publish([eventOf('x'.repeat(9_000), 1), eventOf('c', 1)]);
   await heard.until(seqIs(1));
 });
 
-test('what a gateway published just before its stop is heard', async () => {
+test('events that a gateway published just before its stop are delivered', async () => {
   const heard = listenTo(other, 'c');
   one.publish([eventOf('c', 1)]);
   one.publish([eventOf('c', 2)]);
@@ -127,18 +127,18 @@ test('what a gateway published just before its stop is heard', async () => {
   await heard.until(seqIs(2));
 });
 
-test('[G43] after a restart of the database subscribers are told to look, and hear again', async () => {
+test('[G43] after a restart of the database subscribers get a notice to read the store, and then get events again', async () => {
   const heard = listenTo(other, 'c');
   const unheard = listenTo(other, 'ended');
   await server.restart();
-  // Nobody knows what was missed.
+  // It is unknown which events were missed.
   expect(await heard.until(seqIs(0))).toEqual({ stream: 'c', seq: 0 });
   await unheard.until(seqIs(0));
   one.publish([eventOf('c', 7)]);
   await heard.until(seqIs(7));
 });
 
-test('[G43] what is published while the database is away is told later', async () => {
+test('[G43] events published while the database is away are delivered later', async () => {
   const heard = listenTo(other, 'c');
   let isBack = false;
   const restarted = server.restart().finally(() => {
@@ -150,7 +150,7 @@ test('[G43] what is published while the database is away is told later', async (
     await turnOfTheLoop();
   }
   await restarted;
-  // Who listens again after the last of them was sent is told to look instead.
+  // A gateway that listens again only after the last one was sent gets a notice to read the store instead.
   await heard.until((notice) => notice.seq === seq || notice.seq === 0);
 });
 
@@ -163,7 +163,7 @@ test('[G43] a publisher whose connection is cut sends again', async () => {
   }
 });
 
-test('[G43] much that is published while the database is away is kept small: the newest of each stream by reference', async () => {
+test('[G43] of many events published while the database is away only the newest of each stream is kept, by reference', async () => {
   const fresh = createPostgresBus({ url });
   for (let seq = 1; seq <= 5_000; seq++) fresh.publish([eventOf('c', seq), eventOf('d', seq)]);
   const heard = { c: listenTo(other, 'c'), d: listenTo(other, 'd') };

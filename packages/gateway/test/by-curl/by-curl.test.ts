@@ -13,12 +13,12 @@ function blocksOf(language: string): readonly string[] {
   return Array.from(page.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms')), ([, body]) => body ?? '');
 }
 
-/** What the demonstration draws anew each time. */
+/** Values that are different in each run of the demonstration. */
 function withoutReference(text: string): string {
   return text.replace(/reference [0-9A-F]{8}/, 'reference …').trim();
 }
 
-/** The command of `npm start`, for another folder. */
+/** The command of `npm start`, with another folder. */
 async function npmStart(): Promise<readonly string[]> {
   const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } };
   const [node, condition = '', program = '', ...args] = manifest.scripts.start.split(' ');
@@ -26,7 +26,7 @@ async function npmStart(): Promise<readonly string[]> {
   return [process.execPath, condition, join(root, program), ...args];
 }
 
-test('the commands of by-curl.md do what it says, in its order', { timeout: 120_000 }, async () => {
+test('the commands of by-curl.md do what the page says, in order', { timeout: 120_000 }, async () => {
   const blocks = blocksOf('sh');
   expect(blocks).toHaveLength(6);
   const [start = '', hello = '', watch = '', book = '', answer = '', read = ''] = blocks;

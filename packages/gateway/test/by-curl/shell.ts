@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { delimiter, dirname } from 'node:path';
 
-/** Generous: a machine may be busy with other tests. */
+/** Long, because the machine may be busy with other tests. */
 const PATIENCE_MS = 30_000;
 
 /** A terminal: commands run one after the other in one bash, which keeps its variables and functions. */
@@ -16,7 +16,7 @@ export class Shell implements AsyncDisposable {
 
   constructor(folder: string) {
     const PATH = [dirname(process.execPath), process.env.PATH ?? ''].join(delimiter);
-    // A group of its own: what it started ends with it, also a command that would go on for ever.
+    // A separate process group, so that the processes that it started end with it, also a command that would run for ever.
     this.#child = spawn('bash', ['-s'], {
       cwd: folder,
       env: { PATH },
@@ -25,7 +25,7 @@ export class Shell implements AsyncDisposable {
     });
     for (const output of [this.#child.stdout, this.#child.stderr])
       output?.setEncoding('utf8').on('data', (text: string) => this.#hear(text));
-    // A shell that ended takes no more: whoever waits for it is told.
+    // If the shell has ended, waiting commands reject.
     this.#child.stdin?.on('error', () => {});
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#child.once('close', () => {
@@ -36,7 +36,7 @@ export class Shell implements AsyncDisposable {
     this.#closed = promise;
   }
 
-  /** What the commands print, once they have ended. */
+  /** The output of the commands, once they have ended. */
   async run(commands: string): Promise<string> {
     const mark = `--- done ${++this.#count} ---`;
     const from = this.#printed.length;
@@ -45,7 +45,7 @@ export class Shell implements AsyncDisposable {
     return printed.slice(0, printed.indexOf(mark)).trim();
   }
 
-  /** Of commands that print for ever: what they printed, once it has that in it. */
+  /** For commands that print for ever: their output, once `until` accepts it. */
   async follow(commands: string, until: (printed: string) => boolean): Promise<string> {
     const from = this.#printed.length;
     this.#child.stdin?.write(`${commands}\n`);

@@ -13,7 +13,7 @@ describeIdleWorld({ title: 'answers to waiting calls', limits: { resultBytes: 1_
   const after = beside();
   const desk = forAllTests(() => openDesk(world));
 
-  test('[G29] [G30] [G34] the first valid answer resolves the call, its card and the agent at once', async () => {
+  test('[G29] [G30] [G34] the first valid answer resolves the call, updates its card and wakes the agent in one transaction', async () => {
     const { callId, runId } = await desk.ask({ input: { question: 'Book?' } });
     expect(
       await answer(desk.services, { runId, callId, answer: { result: { confirmed: true } }, by: desk.member }),
@@ -64,7 +64,7 @@ describeIdleWorld({ title: 'answers to waiting calls', limits: { resultBytes: 1_
     });
   });
 
-  test('[G29] the same content again is a duplicate, in whatever order its fields come', async () => {
+  test('[G29] the same content again is a duplicate, with its fields in any order', async () => {
     const { callId, runId } = await desk.ask();
     const say = (result: unknown) => answer(desk.services, { runId, callId, answer: { result }, by: desk.member });
     await say({ a: 1, b: { c: [1, 2], d: 'x' } });
@@ -76,7 +76,7 @@ describeIdleWorld({ title: 'answers to waiting calls', limits: { resultBytes: 1_
     await expect(say({ a: 1, b: { c: [2, 1], d: 'x' } })).rejects.toMatchObject({ code: 'already_answered' });
   });
 
-  test('[G29] other content is told what won', async () => {
+  test('[G29] an answer with other content gets the answer that won', async () => {
     const { callId, runId } = await desk.ask();
     await answer(desk.services, { runId, callId, answer: { result: 'yes' }, by: desk.member });
     for (const other of [
@@ -92,7 +92,7 @@ describeIdleWorld({ title: 'answers to waiting calls', limits: { resultBytes: 1_
     expect(await desk.events(callId)).toHaveLength(1);
   });
 
-  test('[G29] what lost against another answer is kept for operators: who said what, and when', async () => {
+  test('[G29] an answer that lost is kept for operators, with its author, content and time', async () => {
     const agentId = await world.agent();
     const call = await desk.ask({ agentId });
     const loser = await desk.addMember('guest');
@@ -112,7 +112,7 @@ describeIdleWorld({ title: 'answers to waiting calls', limits: { resultBytes: 1_
     ]);
     const [seen] = (await listWaiting(world.store.db, { agentId, status: 'resolved', entityId: loser })).items;
     expect(seen).not.toHaveProperty('lateAnswers');
-    // Whoever repeats the answer that won has not lost.
+    // An answer that repeats the winning one has not lost.
     await answer(desk.services, { ...call, answer: { result: 'yes' }, by: { entityId: loser } });
     expect((await desk.row(call.callId)).lateAnswers).toHaveLength(2);
     expect(await desk.events(call.callId)).toHaveLength(1);
@@ -142,7 +142,7 @@ describeIdleWorld({ title: 'answers to waiting calls', limits: { resultBytes: 1_
     expect((await desk.row(callId)).status).toBe('pending');
   });
 
-  test('[G1] [G29] whoever is no member of its space, or no longer, is not told that there is a call', async () => {
+  test('[G1] [G29] a person who is not, or no longer, a member of its space does not learn that the call exists', async () => {
     const { callId, runId } = await desk.ask();
     const say = (entityId: string) => answer(desk.services, { runId, callId, answer: { result: 1 }, by: { entityId } });
     await expect(say(desk.stranger)).rejects.toMatchObject({ code: 'not_found' });
@@ -153,7 +153,7 @@ describeIdleWorld({ title: 'answers to waiting calls', limits: { resultBytes: 1_
     expect((await desk.row(callId)).status).toBe('pending');
   });
 
-  test('[G33] only those whom the tool names may answer; other members are forbidden', async () => {
+  test('[G33] only the answerers of the tool may answer; other members are forbidden', async () => {
     const [named, owner] = [await desk.addMember('member'), await desk.addMember('owner')];
     const answeredBy = { entities: [named, desk.stranger], roles: ['owner'] };
     const first = await desk.ask({ answeredBy });
@@ -169,7 +169,7 @@ describeIdleWorld({ title: 'answers to waiting calls', limits: { resultBytes: 1_
     await expect(say(second, desk.person)).rejects.toMatchObject({ code: 'may_not_answer' });
   });
 
-  test('[G33] a call without a card is known to keys and to the entities that the tool names', async () => {
+  test('[G33] a call without a card is visible to keys and to the entities that the tool names', async () => {
     const { callId, runId } = await desk.ask({ spaceId: undefined, answeredBy: { entities: [desk.stranger] } });
     const say = (entityId: string) => answer(desk.services, { runId, callId, answer: { result: 1 }, by: { entityId } });
     await expect(say(desk.person)).rejects.toMatchObject({ code: 'not_found' });
@@ -184,7 +184,7 @@ describeIdleWorld({ title: 'answers to waiting calls', limits: { resultBytes: 1_
     expect((await desk.events(callId))[0]?.event).not.toHaveProperty('resolvedBy');
   });
 
-  test('[G29] an answer against the schema is refused with its path, and the call waits on', async () => {
+  test('[G29] an answer that does not fit the schema is refused with its path, and the call still waits', async () => {
     const { callId, runId } = await desk.ask({ resultSchema: confirmed });
     const say = (result: unknown) => answer(desk.services, { runId, callId, answer: { result }, by: desk.member });
     await expect(say({ confirmed: 'yes' })).rejects.toMatchObject({
@@ -200,7 +200,7 @@ describeIdleWorld({ title: 'answers to waiting calls', limits: { resultBytes: 1_
     expect(await say({ confirmed: true })).toMatchObject({ duplicate: false });
   });
 
-  test('the agent reads the answer with the defaults of its schema; the same words again are a duplicate', async () => {
+  test('the agent reads the answer with the defaults of its schema; the same answer again is a duplicate', async () => {
     const schema = { type: 'object', properties: { nights: { type: 'integer', default: 1 } } };
     const { callId, runId } = await desk.ask({ resultSchema: schema });
     const say = () => answer(desk.services, { runId, callId, answer: { result: {} }, by: desk.member });
@@ -217,7 +217,7 @@ describeIdleWorld({ title: 'answers to waiting calls', limits: { resultBytes: 1_
     expect(await say('x'.repeat(980))).toMatchObject({ duplicate: false });
   });
 
-  test('[G36] what answers one kind of wait does not answer the other', async () => {
+  test('[G36] an answer to one kind of wait does not answer the other kind', async () => {
     const result = await desk.ask();
     for (const wrong of [{ approve: true }, { deny: 'no' }] as Answer[])
       await expect(answer(desk.services, { ...result, answer: wrong, by: desk.member })).rejects.toMatchObject({
@@ -230,7 +230,7 @@ describeIdleWorld({ title: 'answers to waiting calls', limits: { resultBytes: 1_
       });
   });
 
-  test('[G29] [G17] a cancelled call is gone, its card too, and nobody is told', async () => {
+  test('[G29] [G17] a cancelled call cannot be answered, its card is cancelled too, and no agent is woken', async () => {
     const other = await world.agent();
     const { callId, runId } = await desk.ask({ agentId: other });
     const untouched = await desk.ask();
@@ -248,7 +248,7 @@ describeIdleWorld({ title: 'answers to waiting calls', limits: { resultBytes: 1_
     expect(await world.in((tx) => cancelWaiting(tx, { agentId: other }))).toBe(0);
   });
 
-  test('hostile content goes through whole', async () => {
+  test('hostile content is passed on unchanged', async () => {
     const { callId, runId } = await desk.ask({ input: { text: '\0\ud800' } });
     const result = JSON.parse('{"__proto__":{"a":1},"text":"\\u0000\\ud800</inbox>","1":2}') as unknown;
     await answer(desk.services, { runId, callId, answer: { result }, by: desk.member });
@@ -257,7 +257,7 @@ describeIdleWorld({ title: 'answers to waiting calls', limits: { resultBytes: 1_
     expect(event?.event).toMatchObject({ input: { text: '\0\ud800' } });
   });
 
-  test('[G35] a call is answerable by what was configured when it was made, whenever that was', async () => {
+  test('[G35] a call can be answered according to the configuration at the time of the call', async () => {
     const { callId, runId } = await desk.ask({ resultSchema: confirmed });
     await world.in(async (tx) => {
       const config = JSON.stringify({ name: 'Other', instructions: '' });

@@ -19,7 +19,7 @@ describeIdleWorld('approvals', ({ world }) => {
   const outcomes = async (callId: string) =>
     (await desk.events(callId)).map(({ event }) => (event.type === 'tool_result' ? event.outcome : undefined));
 
-  test('[G36] an approval tells the agent, and the card runs', async () => {
+  test('[G36] an approval wakes the agent, and the card shows that the call runs', async () => {
     const call = await ask();
     await say(call, { approve: true });
     expect(await outcomes(call.callId)).toEqual([{ status: 'approved' }]);
@@ -31,7 +31,7 @@ describeIdleWorld('approvals', ({ world }) => {
     });
   });
 
-  test('[G36] a denial carries its reason; the call never ran, so its card is cancelled', async () => {
+  test('[G36] a denial has a reason; the call never ran, so its card is cancelled', async () => {
     const call = await ask();
     await say(call, { deny: 'Too much.' });
     expect(await outcomes(call.callId)).toEqual([{ status: 'denied', reason: 'Too much.' }]);
@@ -55,12 +55,12 @@ describeIdleWorld('approvals', ({ world }) => {
     expect((await desk.card(call.callId))?.metadata).toMatchObject({ input: { amount: 4 } });
   });
 
-  test('[G36] a schema of results says nothing of an edited input', async () => {
+  test('[G36] an edited input is not checked against the result schema', async () => {
     const call = await desk.ask({ kind: 'approval', resultSchema: { type: 'string' } });
     expect(await say(call, { approve: true, input: { any: 1 } })).toMatchObject({ duplicate: false });
   });
 
-  test('[G36] a call that waits for leave and then for its result is answered twice, each time once', async () => {
+  test('[G36] a call that waits for approval and then for its result takes one answer of each kind', async () => {
     const call = await ask();
     await say(call, { approve: true });
     await world.in((tx) =>
@@ -105,7 +105,7 @@ describeIdleWorld('approvals', ({ world }) => {
     expect((await desk.row(call.callId)).status).toBe('resolved');
   });
 
-  test('[G32] [G36] leave that nobody gave expires', async () => {
+  test('[G32] [G36] a call that is not approved in time expires', async () => {
     const expiresAt = Date.now() + 86_400_000;
     const call = await desk.ask({ kind: 'approval', expiresAt });
     expect(await expireDue(desk.services, { now: expiresAt })).toBe(1);

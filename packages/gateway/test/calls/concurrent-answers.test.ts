@@ -5,13 +5,13 @@ import { describeIdleWorld } from '../support/describe-worlds.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { openDesk } from './desk.ts';
 
-describeIdleWorld('answers at once', ({ world, beside }) => {
+describeIdleWorld('simultaneous answers', ({ world, beside }) => {
   const other = beside();
   const desk = forAllTests(() => openDesk(world));
   const giveTo = (index: number, call: { callId: string; runId: string }, result: unknown) =>
     answer((index % 2 === 0 ? world : other).services, { ...call, answer: { result }, by: desk.member });
 
-  test('[G31] ten different answers through two gateways: one wins, nine are told so, the agent hears once', async () => {
+  test('[G31] ten different answers through two gateways: one wins, nine get the winner, the agent gets one event', async () => {
     for (let round = 0; round < 5; round++) {
       const call = await desk.ask();
       const { callId } = call;
@@ -30,7 +30,7 @@ describeIdleWorld('answers at once', ({ world, beside }) => {
     }
   });
 
-  test('[G31] the same answer ten times at once is one answer', async () => {
+  test('[G31] the same answer ten times at the same moment counts once', async () => {
     const call = await desk.ask();
     const { callId } = call;
     const ends = await Promise.all(Array.from({ length: 10 }, (_, index) => giveTo(index, call, 'yes')));
@@ -38,7 +38,7 @@ describeIdleWorld('answers at once', ({ world, beside }) => {
     expect(await desk.events(callId)).toHaveLength(1);
   });
 
-  test('[G32] an answer and the expiry at once: one of them is what happened', async () => {
+  test('[G32] of an answer and an expiry at the same moment only one happens', async () => {
     for (let round = 0; round < 5; round++) {
       const expiresAt = Date.now() + 600_000;
       const { callId, runId } = await desk.ask({ expiresAt });

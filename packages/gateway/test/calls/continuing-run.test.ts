@@ -62,7 +62,7 @@ describeWorlds(
       expect(await give(world, asked)).toEqual({ callId: asked.callId, duplicate: true, runId });
     });
 
-    test('[A25] is the same for answers that one run takes, and takes them all, however small its batches are', async () => {
+    test('[A25] is the same for answers that one run consumes, and it consumes all of them, however small its batches are', async () => {
       const world = await open({ models: { default: first(asks(3)) }, tools: { ask } });
       const config = { tools: ['ask'], limits: { eventsPerCycle: 2 } };
       const { ada, bot, space } = await lobby(world, config, { isIn: true });
@@ -80,7 +80,7 @@ describeWorlds(
       for (const { callId } of asked) expect(taken).toContain(`tool_result:${callId}`);
     });
 
-    test('[A25] is another one for more answers than a run takes', async () => {
+    test('[A25] is another run for answers beyond the limit of one run', async () => {
       const world = await open({ models: { default: first(asks(60)) }, tools: { ask } });
       const { ada, bot, space } = await lobby(
         world,
@@ -101,7 +101,7 @@ describeWorlds(
       for (const [callId, runId] of named) expect(await takenBy(world, runId)).toContain(`tool_result:${callId}`);
     });
 
-    test('[A25] is the one that takes the answer, also if answers come while runs begin and end', async () => {
+    test('[A25] is the run that consumes the answer, also if answers arrive while runs begin and end', async () => {
       const world = await open({ models: { default: first(asks(40)) }, tools: { ask } });
       const { ada, bot, space } = await lobby(world, { tools: ['ask'] }, { isIn: true });
       await world.say(space, ada, 'Go');
@@ -188,7 +188,7 @@ describeWorlds(
       expect(none.items).toEqual([]);
     });
 
-    test('[A25] of a conversation is that of a request that waits, or comes before it', async () => {
+    test('[A25] of a conversation is the run of a waiting request, or one before it', async () => {
       let goOn = (): void => {};
       const held = new Promise<void>((resolve) => {
         goOn = resolve;

@@ -18,13 +18,13 @@ export interface Desk {
   readonly member: { readonly entityId: string };
   addMember(role: string): Promise<string>;
   leave(entityId: string): Promise<void>;
-  /** A call that waits, with its card where it has a space. */
+  /** A call that waits, with its card if it has a space. */
   ask(call?: Partial<OpenedWait>): Promise<{ callId: string; runId: string }>;
   row(callId: string): Promise<WaitingCall>;
   card(callId: string): Promise<Message | undefined>;
-  /** What the agent was told of the call. */
+  /** The events about the call in the agent's inbox. */
   events(callId: string): Promise<Awaited<ReturnType<World['inbox']>>>;
-  /** The types of what the space was told of the call. */
+  /** The types of the events about the call in the space's stream. */
   told(callId: string): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -111,7 +111,7 @@ export async function openDesk(world: World): Promise<Desk> {
       (await world.events(`space:${space}`))
         .filter(({ payload }) => (payload as { callId?: string }).callId === callId)
         .map(({ type }) => type),
-    // The world is not the desk's to close.
+    // The world is closed by its owner.
     close: async () => {},
   };
 }

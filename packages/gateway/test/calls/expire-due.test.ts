@@ -5,13 +5,13 @@ import { describeIdleWorld } from '../support/describe-worlds.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { openDesk } from './desk.ts';
 
-/** Far ahead: the database's own clock says that it is not yet over. */
+/** Far in the future, so that the call has not expired by the clock of the database. */
 const LATER = Date.now() + 86_400_000;
 
-describeIdleWorld('pending calls that nobody answers', ({ world }) => {
+describeIdleWorld('pending calls without an answer', ({ world }) => {
   const desk = forAllTests(() => openDesk(world));
 
-  test('[G32] once its time has passed the call is expired, its card too, and one event tells the agent', async () => {
+  test('[G32] after its time the call and its card are expired, and the agent gets one event', async () => {
     const { callId } = await desk.ask({ expiresAt: LATER, input: { a: 1 } });
     const waiting = await desk.ask();
     expect(await expireDue(desk.services, { now: LATER - 1 })).toBe(0);
@@ -31,7 +31,7 @@ describeIdleWorld('pending calls that nobody answers', ({ world }) => {
     expect((await desk.row(waiting.callId)).status).toBe('pending');
   });
 
-  test('[G32] a later answer is told so, and kept for operators', async () => {
+  test('[G32] a later answer gets the status expired, and is kept for operators', async () => {
     const { callId, runId } = await desk.ask({ expiresAt: LATER });
     await expireDue(desk.services, { now: LATER });
     const say = (result: unknown) => answer(desk.services, { runId, callId, answer: { result }, by: desk.member });
@@ -48,7 +48,7 @@ describeIdleWorld('pending calls that nobody answers', ({ world }) => {
     expect((await desk.row(callId)).status).toBe('expired');
   });
 
-  test('[G32] an answer after the time is late, also before anybody has looked', async () => {
+  test('[G32] an answer after the time is late, also before the expiry was noticed', async () => {
     const { callId, runId } = await desk.ask({ expiresAt: Date.now() - 1_000 });
     await expect(
       answer(desk.services, { runId, callId, answer: { result: 'late' }, by: desk.member }),
@@ -59,7 +59,7 @@ describeIdleWorld('pending calls that nobody answers', ({ world }) => {
     expect(await expireDue(desk.services)).toBe(0);
   });
 
-  test('[G32] a late answer of somebody who may not answer is not kept', async () => {
+  test('[G32] a late answer of a person who may not answer is not kept', async () => {
     const { callId, runId } = await desk.ask({ expiresAt: LATER });
     await expireDue(desk.services, { now: LATER });
     await expect(
@@ -68,7 +68,7 @@ describeIdleWorld('pending calls that nobody answers', ({ world }) => {
     expect(await desk.row(callId)).not.toHaveProperty('lateAnswers');
   });
 
-  test('[G32] many that are over end in one look', async () => {
+  test('[G32] many expired calls end in one sweep', async () => {
     for (let count = 0; count < 205; count++) await desk.ask({ expiresAt: LATER + (count % 7), spaceId: undefined });
     expect(await expireDue(desk.services, { now: LATER + 7 })).toBe(205);
     expect(await expireDue(desk.services, { now: LATER + 7 })).toBe(0);

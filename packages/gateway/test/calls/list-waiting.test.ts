@@ -5,13 +5,13 @@ import { describeIdleWorld } from '../support/describe-worlds.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { openDesk } from './desk.ts';
 
-describeIdleWorld('what waits for whom', ({ world }) => {
+describeIdleWorld('the list of waiting calls', ({ world }) => {
   const desk = forAllTests(() => openDesk(world));
 
   const list = (filter?: WaitingFilter) => listWaiting(world.store.db, filter);
   const ids = async (filter?: WaitingFilter) => (await list(filter)).items.map(({ callId }) => callId);
 
-  test('[G33] an entity sees what it may answer, operators see all, and what is answered is gone', async () => {
+  test('[G33] an entity sees the calls that it may answer, operators see all, and answered calls are gone', async () => {
     const owner = await desk.addMember('owner');
     const anyone = await desk.ask({ display: { customUI: 'confirm' }, input: { q: 1 }, expiresAt: 9e12 });
     const owners = await desk.ask({ answeredBy: { roles: ['owner'] } });
@@ -58,7 +58,7 @@ describeIdleWorld('what waits for whom', ({ world }) => {
     expect(await ids({ agentId })).toEqual([]);
   });
 
-  test('who could have answered a call finds it among the answered ones, with the name of who did', async () => {
+  test('a person who could have answered a call finds it among the answered ones, with the name of the answerer', async () => {
     const agentId = await world.agent();
     const call = await desk.ask({ agentId });
     await answer(desk.services, { ...call, answer: { result: 1 }, by: desk.member });
@@ -70,18 +70,18 @@ describeIdleWorld('what waits for whom', ({ world }) => {
     expect(await ids({ agentId, status: 'resolved', spaceId: 'elsewhere' })).toEqual([]);
   });
 
-  test('the list can be asked for one agent alone', async () => {
+  test('the list can be filtered by agent', async () => {
     const agentId = await world.agent();
     const { callId } = await desk.ask({ agentId });
     expect(await ids({ agentId })).toEqual([callId]);
     expect(await ids({ agentId, entityId: desk.stranger })).toEqual([]);
   });
 
-  test('pages leave out nothing and repeat nothing, whoever looks', async () => {
+  test('pages skip nothing and repeat nothing, for every reader', async () => {
     const agentId = await world.agent();
     const calls: string[] = [];
     for (let count = 0; count < 25; count++) {
-      // Two of three are for others.
+      // Two of three calls are for other people.
       const answeredBy = count % 3 === 0 ? undefined : { roles: ['owner'] };
       const { callId } = await desk.ask({ agentId, answeredBy });
       if (answeredBy === undefined) calls.push(callId);
@@ -99,7 +99,7 @@ describeIdleWorld('what waits for whom', ({ world }) => {
     }
   });
 
-  test('what expires first comes first, over pages too, and what does not expire comes last', async () => {
+  test('calls that expire first come first, also across pages, and calls that do not expire come last', async () => {
     const agentId = await world.agent();
     const expiries = [9e12 + 2, undefined, 9e12, 9e12 + 1, undefined, 9e12];
     for (const expiresAt of expiries) await desk.ask({ agentId, ...(expiresAt === undefined ? {} : { expiresAt }) });
@@ -115,7 +115,7 @@ describeIdleWorld('what waits for whom', ({ world }) => {
       await expect(list({ cursor })).rejects.toMatchObject({ code: 'invalid_request' });
   });
 
-  test('[G53] a page beyond what is allowed is refused', async () => {
+  test('[G53] a page size above the limit is refused', async () => {
     for (const limit of [0, 201, 1.5, Number.NaN])
       await expect(list({ limit })).rejects.toMatchObject({ code: 'invalid_request' });
     expect(await ids({ entityId: 'a\0' })).toEqual([]);

@@ -2,7 +2,7 @@ import { type OpenedWait, openWait } from '../../src/domain/calls/open-wait.ts';
 import { toJson } from '../../src/ports/store/schema/json.ts';
 import type { Tx } from '../../src/ports/store/store.ts';
 
-/** A call that waits, as a run would leave it: planned, and then opened for an answer. The thread is that of the agent. */
+/** Creates a waiting call as a run does: planned, and then opened for an answer. Its thread is the agent's. */
 export async function openWaiting(tx: Tx, given: Omit<OpenedWait, 'threadId'>): Promise<number | undefined> {
   const call: OpenedWait = { threadId: given.agentId, ...given };
   const { callId, threadId, agentId, runId, toolName, input } = call;

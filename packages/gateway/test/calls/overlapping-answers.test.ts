@@ -11,7 +11,7 @@ describeIdleWorld({ title: 'answers while rights change', on: overlapping }, ({ 
   const desk = forAllTests(() => openDesk(world));
   const other = beside();
 
-  /** The change is asked for when the answer was found to be allowed, and is not durable. Gives what the space was told, in order. */
+  /** Requests the change when the answer was found to be allowed but is not committed. Returns the events of the space, in order. */
   const changeWhileAnswering = async (
     { callId, runId }: { callId: string; runId: string },
     entityId: string,
@@ -29,7 +29,7 @@ describeIdleWorld({ title: 'answers while rights change', on: overlapping }, ({ 
     return (await events.orderBy('seq').execute()).map(({ type }) => type).slice(-2);
   };
 
-  test('[G1] nobody answers a call after they were taken out of its space', async () => {
+  test('[G1] a person cannot answer a call after they were removed from its space', async () => {
     const person = await desk.addMember('member');
     const call = await desk.ask();
     const leave = (tx: Tx) => removeMember(tx, { spaceId: desk.space, entityId: person });
@@ -37,7 +37,7 @@ describeIdleWorld({ title: 'answers while rights change', on: overlapping }, ({ 
     expect(await desk.row(call.callId)).toMatchObject({ status: 'resolved', resolvedBy: person });
   });
 
-  test('[G33] nobody answers a call after they lost the role that it asks for', async () => {
+  test('[G33] a person cannot answer a call after they lost the required role', async () => {
     const boss = await desk.addMember('boss');
     const call = await desk.ask({ answeredBy: { roles: ['boss'] } });
     const demote = (tx: Tx) => addMember(tx, { spaceId: desk.space, entityId: boss, role: 'member' });

@@ -6,11 +6,11 @@ import type { Random } from './random.ts';
 
 type Calls = NonNullable<ModelReply['calls']>;
 
-/** What people ask for. Those of the second list are answered once somebody has answered the card. */
+/** The requests of people. Those of the second list are answered after a person has answered the card. */
 export const WORKS = ['answer', 'charge', 'record', 'look_up', 'confirm', 'transfer'] as const;
 const ASKED: readonly string[] = ['confirm', 'transfer'];
 
-/** Does what it is asked to, some of it in batches, at a pace that gives kills time to land anywhere. */
+/** Does the requested work, partly in batches, and slowly enough that a kill can happen at any point. */
 export function chaosModel(random: Random): ModelOptions {
   return {
     decide: (request) => ({ ...decide(request, random), ...pace(random) }),
@@ -31,7 +31,7 @@ function decide(request: ModelRequest, random: Random): ModelReply {
   const [first] = open;
   if (first === undefined) return { text: 'Nothing more to do.' };
   const { spaceId } = first.duty;
-  // Of one space at a time, because everything is said where one is.
+  // Only one space at a time, because messages are sent to the active space.
   const batch = open.filter(({ duty }) => duty.spaceId === spaceId).slice(0, random.between(1, 3));
   const enter = request.activeSpaceId === spaceId ? [] : [{ name: 'enter_space', input: { spaceId } }];
   return { calls: [...enter, ...batch.flatMap(({ calls }) => calls)] };
@@ -47,7 +47,7 @@ function nextCalls(request: ModelRequest, { what, ref }: Duty, random: Random): 
   return random.isLucky(0.5) ? [call, answer] : [call];
 }
 
-/** A call that was cancelled before it did anything, as far as the model knows, is asked for again. */
+/** A call whose result says that it was cancelled does not count, so it is made again. */
 function isCalled({ calls }: ModelRequest, what: string, ref: string): boolean {
   return calls.some(
     ({ name, input, result }) => name === what && input.ref === ref && !/^(cancelled|skipped)/i.test(result),
@@ -58,7 +58,7 @@ function isAnsweredCard({ events }: ModelRequest, ref: string): boolean {
   return events.some(({ type, data }) => type === 'tool_result' && (data.input as { ref?: unknown }).ref === ref);
 }
 
-/** The message that asked for it may be forgotten by now. */
+/** The message with the request may not be in the transcript any more. */
 function answeredCards({ events, spaces }: ModelRequest): Duty[] {
   return events.flatMap(({ type, data }) => {
     if (type !== 'tool_result') return [];
@@ -67,7 +67,7 @@ function answeredCards({ events, spaces }: ModelRequest): Duty[] {
   });
 }
 
-/** References say where they were given. */
+/** The first letter of a reference is the space of its message. */
 export function spaceOf(ref: string): 'North' | 'South' {
   return ref.startsWith('n') ? 'North' : 'South';
 }

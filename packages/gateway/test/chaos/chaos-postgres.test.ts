@@ -3,14 +3,14 @@ import { type PostgresServer, startPostgres } from '../support/postgres-server.t
 import { runChaos } from './chaos.ts';
 import { seed, shuffled } from './seed.ts';
 
-// Of its own: no other test survives its restarts.
+// A separate server, because other tests would not survive its restarts.
 let server: PostgresServer;
 beforeAll(async () => {
   server = await startPostgres();
 });
 afterAll(() => server.stop());
 
-test('[G25] [G37] [G38] [G39] [G40] [G41] [G42] [G43] [G48] [G56] two gateways on PostgreSQL, and everything that can happen to them', {
+test('[G25] [G37] [G38] [G39] [G40] [G41] [G42] [G43] [G48] [G56] two gateways on PostgreSQL survive kills, stops, freezes and database restarts', {
   timeout: 600_000,
 }, async () => {
   const faults = shuffled({ kill: 6, freeze: 2, terminate: 1, 'restart-database': 1 });

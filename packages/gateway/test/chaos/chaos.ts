@@ -14,27 +14,27 @@ import { StreamFollower } from './stream-follower.ts';
 export interface ChaosOptions {
   readonly seed: number;
   readonly database: ChaosDatabase;
-  /** Their names: one on SQLite, two or more on PostgreSQL. */
+  /** Names of the gateways: one on SQLite, two or more on PostgreSQL. */
   readonly gateways: readonly string[];
-  /** What happens, in this order; or, as long as it says so, by chance. */
+  /** The faults, in this order. An iterable can also produce random ones for as long as it likes. */
   readonly faults: Iterable<Fault>;
-  /** Default: short, for a machine that does nothing else. */
+  /** Default: short, for a machine without other load. */
   readonly leaseMs?: number;
   readonly log?: (line: string) => void;
 }
 
 export interface ChaosReport {
-  /** Empty where everything held. */
+  /** Empty if all checks passed. */
   readonly problems: readonly string[];
   readonly faults: Readonly<Record<Fault, number>>;
   readonly messages: number;
-  /** Events whose run was taken over too often, and which were put back. */
+  /** Events whose run was taken over too often, and which were redriven. */
   readonly redriven: number;
-  /** The longest that work in hand waited for somebody to take it over. */
+  /** The longest time until another worker took over interrupted work. */
   readonly longestTakeoverMs: number;
 }
 
-/** Real gateways at work while they are killed, stopped and cut off; then everything is looked at. */
+/** Runs real gateways while they are killed, stopped and cut off, and then checks everything. */
 export async function runChaos({
   seed,
   database,
@@ -85,10 +85,10 @@ export async function runChaos({
   };
 }
 
-/** A busy machine explains one redriven event in this many faults, and not more. `npm test` has fewer faults, so it allows none. */
+/** On a busy machine one redriven event per this many faults is allowed. `npm test` has fewer faults, so it allows none. */
 const FAULTS_FOR_A_REDRIVE = 50;
 
-/** Nothing hits any more: all that was asked for comes to its end. */
+/** There are no more faults: waits until all requested work has ended. */
 async function calm({
   site,
   fleet,
@@ -125,7 +125,7 @@ async function isAtRest(site: Site): Promise<boolean> {
   return pending.length === 0 && (await isIdle(site));
 }
 
-/** Nobody waits in vain, and nobody is told twice. */
+/** Each message must be in its space once and have exactly one answer. */
 async function problemsOfAnswers(driver: Driver): Promise<string[]> {
   const texts = await driver.texts();
   return driver.posted.flatMap((ref) => {

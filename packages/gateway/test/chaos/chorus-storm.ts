@@ -12,8 +12,8 @@ import { LEASE_MS, Storm } from './storm.ts';
 import { StreamFollower } from './stream-follower.ts';
 
 /**
- * Ten agents that say forty things per message, and go by what they are shown of the current run alone, while their gateways are
- * killed and stopped: whoever is shown less than was said says it twice. Each is asked for more as soon as all have answered.
+ * Ten agents send forty messages per request. They know only what their requests show of the current run, while their gateways are
+ * killed and stopped: an agent that does not see a message that it sent sends it twice. The next request comes when all have answered.
  */
 export async function runChorus({
   seed,
@@ -43,7 +43,7 @@ export async function runChorus({
     while (!isOver) {
       refs.push(`m${refs.length + 1}`);
       await askEverybody(fleet, place, refs.at(-1) ?? '');
-      // As long as it takes, as long as they are hit: who is killed every few seconds gets on slowly. If a run fails, the others go on.
+      // Waits without a limit while there are faults, because gateways that are killed every few seconds are slow. If a run fails, the others go on.
       while (!isOver && !(await isIdle(site).catch(() => false))) await sleep(100);
     }
   })();
@@ -70,13 +70,13 @@ export async function runChorus({
     ],
     faults: storm.faults,
     messages: refs.length * VOICES.length,
-    // Events are not redriven here: the agents go by what the current run shows, and another run would say everything again.
+    // Events are not redriven here: the agents know only the current run, so another run would send everything again.
     redriven: 0,
     longestTakeoverMs: storm.longestTakeoverMs,
   };
 }
 
-/** Taken once, however often it has to be sent. */
+/** The message counts once, however often it has to be sent. */
 async function askEverybody(fleet: Fleet, { spaces, entities }: Place, ref: string): Promise<void> {
   for (const voice of VOICES) {
     const path = `/api/spaces/${spaces[voice]}/messages`;

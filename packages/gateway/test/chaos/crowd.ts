@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { answerText } from '../processes/answering.ts';
 import type { Driver } from './driver.ts';
 
-/** Messages under way at once. */
+/** Messages that are active at once. */
 const CROWD = 6;
 
-/** Keeps so many messages under way. */
+/** Keeps this many messages active. */
 export class Crowd {
   readonly #driver: Driver;
   #isOpen = true;

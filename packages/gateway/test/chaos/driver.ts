@@ -15,7 +15,7 @@ interface Card {
   readonly kind: 'result' | 'approval';
 }
 
-/** People who write, and answer what they are asked, whatever happens to the gateways. */
+/** People who write messages and answer cards, whatever happens to the gateways. */
 export class Driver {
   readonly problems: string[] = [];
   readonly posted: string[] = [];
@@ -41,7 +41,7 @@ export class Driver {
     await this.#answering;
   }
 
-  /** One more message: taken once, however often it has to be sent. */
+  /** Posts one more message, which counts once, however often it has to be sent. */
   async post(): Promise<void> {
     const random = this.#random;
     const ref = `${random.oneOf(['n', 's'])}${this.posted.length + 1}`;
@@ -53,7 +53,7 @@ export class Driver {
     if (status !== 201) this.problems.push(`${ref} could not be posted: ${status}.`);
   }
 
-  /** The texts that were said in the spaces, as the API shows them. */
+  /** The texts of the messages in the spaces, as the API shows them. */
   async texts(): Promise<string[]> {
     const texts: string[] = [];
     for (const spaceId of Object.values(this.#place.spaces))
@@ -75,7 +75,7 @@ export class Driver {
     }
   }
 
-  /** Through every gateway at once: the answer is the same, and counts once. */
+  /** Sends the same answer through every gateway at once. It counts once. */
   async #answer({ callId, runId, kind }: Card): Promise<void> {
     if (this.#answered.has(callId)) return;
     this.#answered.add(callId);
@@ -92,7 +92,7 @@ export class Driver {
     return this.#random.isLucky(0.7) ? { approve: true } : { deny: 'Not today.' };
   }
 
-  /** Tries until somebody answers it. */
+  /** Retries until a gateway responds. */
   async #persist(path: string, body?: object, first: number = this.#random.between(0, 1)): Promise<ApiAnswer> {
     for (let tries = first; ; tries++) {
       const { urls } = this.#fleet;
@@ -104,7 +104,7 @@ export class Driver {
           if (answer.status !== 503) this.problems.push(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
         }
       } catch {
-        // Killed, stopped or starting: the next one, or the same one later.
+        // The gateway is killed, stopped or starting: try the next one, or the same one later.
       }
       await sleep(30);
     }

@@ -13,7 +13,7 @@ import type { ChaosDatabase } from './storm.ts';
 /** `TEST_POOLED=1 vitest run …` puts a pooler in transaction mode in front of the address. */
 const IS_POOLED = process.env.TEST_POOLED === '1';
 
-test('[G25] [G37] [G38] [G39] [G41] [G43] [G48] when the primary is killed and its synchronous standby is promoted, two gateways go on, nothing that was confirmed is lost, and nothing happens twice', {
+test('[G25] [G37] [G38] [G39] [G41] [G43] [G48] when the primary is killed and its synchronous standby is promoted, two gateways continue, nothing that was confirmed is lost, and nothing happens twice', {
   timeout: 600_000,
 }, async () => {
   await using replicated = await startReplicated({ isSynchronous: true });
@@ -43,7 +43,7 @@ async function write(store: Store, key: string): Promise<true> {
   return true;
 }
 
-/** What a standby shows may be older than what was confirmed, so neither reads nor writes use it, and no gateway starts on it. */
+/** A standby may show older data than was confirmed, so neither reads nor writes use it, and no gateway starts on it. */
 async function refusesStandby(store: Store, url: string): Promise<void> {
   const away = { code: 'store_unavailable', inDoubt: false };
   // The first attempts may meet a connection of the dead primary.

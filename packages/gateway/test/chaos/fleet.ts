@@ -4,7 +4,7 @@ import type { Site } from '../processes/site.ts';
 
 const ENV = { TEST_GRACE_MS: '300', TEST_SWEEP_MS: '250', LASTCALL_LOG_LEVEL: 'error' };
 
-/** Gateways that are started again whenever they end, as an operator's supervisor would. */
+/** Gateways that are restarted whenever they end, as by a supervisor. */
 export class Fleet {
   readonly problems: string[] = [];
   readonly #site: Site;
@@ -21,7 +21,7 @@ export class Fleet {
     await Promise.all(names.map((name) => this.#start(name)));
   }
 
-  /** Those that can be reached. */
+  /** The URLs of gateways that can be reached. */
   get urls(): string[] {
     return [...this.#running.values()].filter(({ name }) => !this.#stopped.has(name)).map(({ url }) => url);
   }
@@ -55,7 +55,7 @@ export class Fleet {
     }
   }
 
-  /** Everybody is there again. */
+  /** Resolves once all gateways run again. */
   async whole(): Promise<void> {
     while (this.#starting.size > 0) await Promise.all(this.#starting.values());
   }
@@ -86,7 +86,7 @@ export class Fleet {
     return starting;
   }
 
-  /** Without its database it cannot start: a supervisor tries again. */
+  /** Without its database a gateway cannot start, so the start is retried. */
   async #tryToStart(name: string): Promise<void> {
     for (let tries = 0; tries < 50; tries++) {
       try {
@@ -103,7 +103,7 @@ export class Fleet {
     this.problems.push(`${name} could not be started.`);
   }
 
-  /** Nobody told it to end: it died by itself. */
+  /** Reports a gateway that ended without being stopped. */
   async #watch(name: string, process: GatewayProcess): Promise<void> {
     const { code, signal } = await process.exited;
     if (this.#running.get(name) !== process) return;

@@ -1,4 +1,4 @@
-/** Numbers that look like chance and come again with the same seed. */
+/** Pseudo-random numbers, the same for the same seed. */
 export class Random {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 up to 1. */
+  /** A number from 0 to 1. */
   next(): number {
     this.#state = (this.#state + 0x9e3779b9) >>> 0;
     let mixed = this.#state;

@@ -4,9 +4,9 @@ import type { Site } from '../processes/site.ts';
 import type { Fleet } from './fleet.ts';
 
 /**
- * Puts events back whose run was taken over too often without progress, once, as an operator would. Returns those that were put back. The
- * storm leaves each run one loss that it bears, but on a busy machine a gateway may also stall by itself for longer than its short lease.
- * An event that is still dead in the end is a problem.
+ * Redrives events whose run was taken over too often without progress, once, as an operator would. Returns the redriven ones. The
+ * storm never uses up the last loss that a run can bear, but on a busy machine a gateway may also stall for longer than its short lease.
+ * An event that is still dead at the end is a problem.
  */
 export async function redriveLost(
   { db }: Pick<Site, 'db'>,

@@ -8,9 +8,9 @@ import { Random } from './random.ts';
 import { type ChaosDatabase, type Fault, LEASE_MS } from './storm.ts';
 
 /**
- * `npm run soak`: gateways of real processes are killed, frozen, told to stop and cut off from their database by chance, for as long
+ * `npm run soak`: gateways in real processes are killed, frozen, stopped and cut off from their database at random, for as long
  * as one likes: two and three of them on PostgreSQL, behind a pooler and with a failover too, one on SQLite. It counts messages, effects and stream events: each exactly once.
- * On a machine that has other work, give leases of several seconds (`--lease 4000`): a starved gateway loses its runs as a frozen one does.
+ * On a machine with other load, use leases of several seconds (`--lease 4000`): a starved gateway loses its runs like a frozen one.
  */
 const { values } = parseArgs({
   options: {
@@ -27,7 +27,7 @@ interface Phase {
   readonly run: (options: ChaosOptions) => Promise<ChaosReport>;
   readonly kind: ChaosDatabase['kind'];
   readonly gateways: readonly string[];
-  /** Faults of this phase alone. */
+  /** Faults that only this phase has. */
   readonly more?: readonly Fault[];
   /** How PostgreSQL is set up. Default: one server. */
   readonly open?: () => Promise<OpenedDatabase>;
@@ -69,13 +69,13 @@ const phaseMs = (Number(values.minutes) * 60_000) / chosen.length;
 
 let problems = 0;
 for (const phase of chosen) {
-  // One phase that breaks off must not cost the hours of those after it.
+  // A phase that fails must not stop the phases after it.
   problems += await perform(phase).catch((error: unknown) => {
     print(`${phase.name}, seed ${seed}, broke off: ${inspect(error)}`);
     return 1;
   });
 }
-// Not exitCode: the database server's own hook at the end of the process would set it back.
+// Not exitCode: the exit hook of the database server would reset it.
 process.exit(problems === 0 ? 0 : 1);
 
 async function perform({ name, run, kind, gateways, more = [], open }: Phase): Promise<number> {

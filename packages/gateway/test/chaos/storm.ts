@@ -16,13 +16,13 @@ export type ChaosDatabase =
       /** The server's own address, if `url` leads to a pooler. */
       readonly directUrl?: string;
       restart?(): Promise<void>;
-      /** The primary dies, and its standby takes over. Once. */
+      /** Kills the primary, and its standby takes over. Works once. */
       failover?(): Promise<void>;
     };
 
 /** A gateway that is starved for longer than this loses its runs, as if it were frozen. */
 export const LEASE_MS = 1_000;
-/** From the moment that somebody is there. */
+/** Counted from the moment that a gateway is running. */
 const TAKEOVER_MS = 15_000;
 
 interface StormParts {
@@ -39,7 +39,7 @@ interface Hand {
   readonly epoch: number;
 }
 
-/** What happens to the gateways. */
+/** Causes the faults of the gateways. */
 export class Storm {
   readonly problems: string[] = [];
   readonly faults: Record<Fault, number> = { kill: 0, freeze: 0, terminate: 0, 'restart-database': 0, failover: 0 };
@@ -56,14 +56,14 @@ export class Storm {
     const victim = random.oneOf([first ?? '', ...others]);
     await untilBusy(() => site.model.openOf(victim) > 0);
     await sleep(random.between(0, 100));
-    // A connection of ours may have died with the server.
+    // A connection of the test may have died with the server.
     await until('no run fails of one more loss', () => bearsAnotherLoss(site).catch(() => false));
     const hand = await this.#inHand(victim);
     const startedAt = Date.now();
     log(`${fault} ${victim}, with ${hand.length} runs in hand`);
     this.faults[fault]++;
     await this.#perform(fault, victim, hand);
-    // Who lives goes on by itself. Now and then the next one comes before anybody has got up.
+    // A gateway that survived continues by itself. Sometimes the next fault comes before the gateway has restarted.
     const isGone = fault === 'kill' || fault === 'terminate';
     if (!isGone || random.isLucky(0.4)) return;
     await until('somebody is there to take over', () => fleet.names.length > 0);
@@ -83,7 +83,7 @@ export class Storm {
       case 'freeze':
         await fleet.freeze(victim, async () => {
           await sleep(leaseMs * 1.3);
-          // By itself it finds everything as it was.
+          // A single gateway finds its runs unchanged.
           if (fleet.names.length > 0) await this.#takenOver(hand, startedAt);
         });
         return;
@@ -96,7 +96,7 @@ export class Storm {
     }
   }
 
-  /** What the victim was doing. */
+  /** The runs that the victim was executing. */
   async #inHand(name: string): Promise<Hand[]> {
     const { site, fleet } = this.#parts;
     const runs = site.db
@@ -105,7 +105,7 @@ export class Storm {
       .select(['runs.id as runId', 'runs.epoch'])
       .where('runs.status', '=', 'running')
       .where('threads.lease_owner', 'like', `%:${fleet.pidOf(name)}:%`);
-    // A connection of ours may have died with the server.
+    // A connection of the test may have died with the server.
     return await until('the database answers', () => runs.execute().catch(() => undefined));
   }
 
@@ -131,7 +131,7 @@ export class Storm {
   }
 }
 
-/** Nobody can be killed at work who has none: then at rest. */
+/** Waits until the gateway is busy, so that it is killed at work; if it gets no work, it is killed idle. */
 async function untilBusy(isBusy: () => boolean): Promise<void> {
   for (let waited = 0; waited < 3_000 && !isBusy(); waited += 10) await sleep(10);
 }

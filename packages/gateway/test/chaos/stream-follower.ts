@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SECRET_KEY } from '../processes/api.ts';
 import type { Fleet } from './fleet.ts';
 
-/** Somebody who watches a space and comes back, here or there, whenever the stream breaks: sees each event once, in order. */
+/** A client that follows a space, and reconnects to any gateway whenever the stream breaks. It must see each event once, in order. */
 export class StreamFollower {
   readonly problems: string[] = [];
   readonly #fleet: Fleet;
@@ -18,7 +18,7 @@ export class StreamFollower {
     this.#following = this.#follow();
   }
 
-  /** Of the last event. */
+  /** The number of the last event. */
   get seq(): number {
     return this.#seq;
   }
@@ -36,7 +36,7 @@ export class StreamFollower {
       try {
         if (url !== undefined) await this.#read(url);
       } catch {
-        // Broken off: that is what we are here for.
+        // The connection broke, as expected: reconnect.
       }
       await sleep(30);
     }
@@ -64,7 +64,7 @@ export class StreamFollower {
     }
   }
 
-  /** A stopped process keeps its connections, and says nothing. */
+  /** A frozen process keeps its connections open, but sends nothing. */
   #patience(): NodeJS.Timeout {
     return setTimeout(() => this.#connection.abort(), 3_000);
   }

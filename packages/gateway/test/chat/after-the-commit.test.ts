@@ -26,7 +26,7 @@ describeWorlds(
         bodyOf: () => ({ id: 'page', messages: [{ id: 'm', role: 'user', parts: [{ type: 'text', text: 'Pay' }] }] }),
       },
     ])(
-      '$path: where there is no room for a stream, the refusal is true, and nothing runs',
+      '$path: if there is no room for a stream, the request is refused before anything is run',
       async ({ path, bodyOf }) => {
         const model = scriptedModel(() => 'Paid.');
         const world = await open({ models: { default: model }, limits: { connections: 1 } });
@@ -48,7 +48,7 @@ describeWorlds(
       },
     );
 
-    test('a store that is away while a client waits for its run is asked again', async () => {
+    test('a store that is unavailable while a client waits for its run is read again', async () => {
       const world = await open({ models: { default: scriptedModel(() => 'Paid.') } });
       const chat = await chatWith(world);
       const { runId } = await chat.start({ message: 'Pay' });
@@ -69,10 +69,10 @@ describeWorlds(
     test.each([
       ['the store is away', 503, () => new StoreUnavailable(new Error('away'))],
       ['there is no room', 503, () => new ApiError('too_many_streams', 'There is no room.', { retryAfter: 5 })],
-      // Clients send a request again after a 401 or a 503, and not after a 403.
+      // Clients retry after a 401 or a 503, but not after a 403.
       ['the token has expired', 403, () => new ApiError('unauthorized', 'The key or token is not valid.')],
       ['the gateway stops', 503, () => new ApiError('stopping', 'The gateway is stopping.', { retryAfter: 1 })],
-    ])('where %s after the commit, no client is told that nothing was done', async (_why, told, failure) => {
+    ])('if %s after the commit, the error does not say that nothing was done', async (_why, told, failure) => {
       const world = await open({ models: { default: scriptedModel(() => 'Paid.') } });
       const failing = endpoint({
         method: 'post',

@@ -14,7 +14,7 @@ interface Asked {
   readonly path?: string;
 }
 
-/** A run of a member's, with a model that never ends it: how often the model was asked, and what came of it. */
+/** A member's run with a model that never ends it. Returns the number of requests to the model, and the response. */
 async function runaway(api: Api, model: { readonly requests: readonly unknown[] }, asked: Asked) {
   const { config, terminating, path = '/chat' } = asked;
   const [ada, agent] = [await api.person(), await api.agent('Bot', { tools: ['look'], ...config })];
@@ -43,7 +43,7 @@ describeWorlds('limits that a caller gives', (open) => {
     expect(await counts({ max_invocations: 200 }, '/chat/add-ai-message')).toEqual([3, ...ended]);
   });
 
-  test("[C14] a caller's contract stays within the agent's own contract and within the gateway's default steps", async () => {
+  test("[C14] a caller's contract is limited by the agent's contract and by the gateway's default steps", async () => {
     const model = scriptedModel(() => 'Just text.');
     const world = await open({ models: { default: model }, tools: { look }, agentLimits: { maxSteps: 5 } });
     const api = await chatApi(world);
@@ -59,7 +59,7 @@ describeWorlds('limits that a caller gives', (open) => {
     expect(await run({}, many)).toEqual([5, ...invoked]);
   });
 
-  test('[C14] an agent whose configuration allows more steps may be asked for more invocations than the default', async () => {
+  test('[C14] a caller may request more invocations than the default if the configuration of the agent allows more steps', async () => {
     const model = scriptedModel(() => call('look'));
     const world = await open({ models: { default: model }, tools: { look } });
     const api = await chatApi(world);

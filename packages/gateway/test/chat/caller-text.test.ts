@@ -24,7 +24,7 @@ function clientOf(api: Api, apiKey: string): OpenAI {
 }
 
 describeWorlds('texts with which a caller instructs the model', (open) => {
-  test('[C15] a system or developer message of a token is user text in a frame, at both doors of /v1', async () => {
+  test('[C15] a system or developer message sent with a token is user text in a frame, at both endpoints of /v1', async () => {
     const { model, api, agent, token } = await openGateway(open);
     const client = clientOf(api, token);
     const user = { role: 'user' as const, content: 'Hello' };
@@ -72,7 +72,7 @@ describeWorlds('texts with which a caller instructs the model', (open) => {
     expect(callerTextOf(request)).toEqual([{ from: 'nudge_message', text: ATTACK }]);
   });
 
-  test('[C15] what a page of useChat sends as a system message is not read', async () => {
+  test('[C15] a system message of a useChat page is ignored', async () => {
     const { model, api, agent, token } = await openGateway(open);
     const part = (text: string) => [{ type: 'text', text }];
     const messages = [

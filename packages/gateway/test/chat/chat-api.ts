@@ -10,7 +10,7 @@ export async function chatApi(world: World): Promise<Api> {
   return await openApi(database, { services, registry });
 }
 
-/** What a tool registered over HTTP needs: it gives a fixed text. */
+/** The fields of a tool registered over HTTP that returns a fixed text. */
 export function fixedTool(name: string, value: unknown, more: object = {}): object {
   return {
     name,

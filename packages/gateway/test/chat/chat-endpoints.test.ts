@@ -39,7 +39,7 @@ describeWorlds('the chat endpoints', (open) => {
     ]);
   });
 
-  test('[C1] add-ai-message has the model write under a prompt that is no message, stores a given text without a model, or invokes', async () => {
+  test('[C1] add-ai-message lets the model write with a prompt that is not stored, stores a given text without a model, or invokes', async () => {
     const model = scriptedModel(['Welcome!', 'Third.']);
     const world = await open({ models: { default: model } });
     const api = await chatApi(world);
@@ -70,7 +70,7 @@ describeWorlds('the chat endpoints', (open) => {
     expect(model.requests).toHaveLength(2);
   });
 
-  test('[C2] [R20] a reply without a call is answered with the nudge of the seed, once, and the next one ends the run', async () => {
+  test('[C2] [R20] a reply without a call is answered with the default nudge, once, and the next one ends the run', async () => {
     const model = scriptedModel(() => 'Just text.');
     const world = await open({ models: { default: model } });
     const api = await chatApi(world);
@@ -180,7 +180,7 @@ describeWorlds('the chat endpoints', (open) => {
     expect(items.map(({ kind }) => kind)).toContain('nudge');
   });
 
-  test('[C4] with save: false the answer says so, and nothing of the run stays in the conversation', async () => {
+  test('[C4] with save: false the response says so, and nothing of the run stays in the conversation', async () => {
     const model = scriptedModel(['Kept.', [call('look', { at: 'SECRET-7' })], 'SECRET-8', 'Later.']);
     const world = await open({ models: { default: model }, tools: { look: plain } });
     const api = await chatApi(world);
@@ -195,7 +195,7 @@ describeWorlds('the chat endpoints', (open) => {
     expect(messages).toHaveLength(2);
     for (const table of ['transcript_entries', 'calls', 'inbox_events'] as const)
       expect(JSON.stringify(await world.store.db.selectFrom(table).selectAll().execute())).not.toContain('SECRET');
-    // Whoever asks again gets the first answer.
+    // The repeated request gets the first response.
     expect((await api.call('POST', '/chat', { body, headers })).body).toEqual(unsaved);
     await api.done('POST', '/chat', { context_id, message: 'And now?' });
     expect(JSON.stringify(model.requests[3]?.prompt)).not.toContain('SECRET');
@@ -301,7 +301,7 @@ describeWorlds('the chat endpoints', (open) => {
       for (const id of ['', 'a b', 'x'.repeat(65), 'ä', '../x'])
         expect((await api.call('POST', path, { body: { ...body, id } })).body.error.details.path).toBe('id');
     }
-    // An agent and a conversation are both threads: neither takes the id of the other.
+    // An agent and a conversation are both threads, so neither can take the id of the other.
     const crossed = await api.call('POST', '/contexts', { body: { id: 'agent-1', agent: 'agent-1' } });
     expect(crossed.status).toBe(409);
     const other = await api.call('POST', '/api/agents', { body: { id: 'ctx-1', name: 'Bot', instructions: '' } });

@@ -8,7 +8,7 @@ import { describeWorlds } from '../support/describe-worlds.ts';
 import { textsOf } from '../support/requests.ts';
 import { call, chatApi } from './chat-api.ts';
 
-/** A tool whose calls wait until the test lets them go. */
+/** A tool whose calls wait until the test releases them. */
 function gate() {
   const entered = Promise.withResolvers<void>();
   const opened = Promise.withResolvers<void>();
@@ -97,7 +97,7 @@ describeWorlds('runs of the chat endpoints', (open) => {
     expect(model.requests).toHaveLength(2);
   });
 
-  test('[C10] two requests on one conversation run one after another, in the order in which they came', async () => {
+  test('[C10] two requests on one conversation run one after another, in the order of arrival', async () => {
     const { wait, entered, open: letGo } = gate();
     const model = scriptedModel([[call('wait')], 'First.', 'Second.', 'Third.']);
     const world = await open({ models: { default: model }, tools: { wait } });
@@ -188,8 +188,8 @@ describeWorlds('runs of the chat endpoints', (open) => {
     expect((await api.call('POST', `/api/runs/${second}/cancel`)).status).toBe(409);
   });
 
-  test('a failing model ends the run with 502, once, and the conversation goes on', async () => {
-    // An agent's run would be tried again after this.
+  test('a failing model ends the run with 502, once, and the conversation continues', async () => {
+    // A run of an agent would be retried after this error.
     const model = scriptedModel([new Error('Broken.'), 'Better.']);
     const world = await open({ models: { default: model } });
     const api = await chatApi(world);

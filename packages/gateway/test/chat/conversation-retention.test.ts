@@ -19,7 +19,7 @@ const DAY = 86_400_000;
 const KEY = { kind: 'key', keyId: 'key' } as const;
 const anything = z.looseObject({});
 
-/** As the sweep sees it so many days from now. */
+/** Sweeps as it would this many days from now. */
 const sweepAfter = (world: World, days: number): Promise<number> =>
   sweepConversations(world.services, { now: Date.now() + days * DAY });
 
@@ -57,7 +57,7 @@ async function start(world: World, request: Omit<TurnRequest, 'caller'>) {
 }
 
 describeWorlds(
-  'contexts that nobody uses',
+  'unused contexts',
   (open) => {
     test('a conversation is deleted a year after its last use, with everything that happened in it', async () => {
       const look = tool({ description: 'Looks.', inputSchema: anything, approval: true, execute: () => 'Seen.' });
@@ -80,7 +80,7 @@ describeWorlds(
       expect(await tablesWith(world, ids)).toEqual([]);
     });
 
-    test('contexts of calls, and of answers that are not saved, are deleted after a week; others that anything is saved in are not', async () => {
+    test('contexts of calls, and of answers that are not saved, are deleted after a week; contexts with saved content are not', async () => {
       const look = tool({ description: 'Looks.', inputSchema: anything, execute: () => 'Seen.' });
       const world = await open({ models: { default: scriptedModel(() => 'Hi.') }, tools: { look } });
       const agent = await world.agent('Bot');
@@ -133,7 +133,7 @@ describeWorlds(
       expect(await contextIds(world)).toContain(chat.contextId);
     });
 
-    test('a use that came after the last sweep counts, also if nothing but the run tells of it', async () => {
+    test('a use after the last sweep counts, even if only the run shows it', async () => {
       const world = await open({ models: { default: scriptedModel(() => 'Hi.') } });
       const chat = await chatWith(world);
       await chat.say('Hi');
@@ -148,7 +148,7 @@ describeWorlds(
       expect(await contextIds(world)).not.toContain(chat.contextId);
     });
 
-    test('a conversation that is made again under the id of a deleted one knows nothing of it', async () => {
+    test('a new conversation with the id of a deleted one has nothing of it', async () => {
       const model = scriptedModel(() => 'Hi.');
       const world = await open({ models: { default: model } });
       const agent = await world.agent('Bot');
@@ -160,7 +160,7 @@ describeWorlds(
       const before = await epochOf();
       await sweepAfter(world, 366);
       await world.in((tx) => createConversation(tx, { id: 'again', agentId: agent }));
-      // Caches know a thread by its id and epoch.
+      // Caches identify a thread by its id and epoch.
       expect(await epochOf()).toBeGreaterThan(before + 1);
       await start(world, { conversation: { contextId: 'again' }, input: { message: 'Hello' } });
       expect(JSON.stringify(model.requests.at(-1))).not.toContain('A secret');
@@ -170,7 +170,7 @@ describeWorlds(
 );
 
 describeIdleWorld({ title: 'a conversation that is about to be used', on: [onPostgres] }, ({ world }) => {
-  test('it is not deleted while somebody says something in it', async () => {
+  test('it is not deleted while a person posts a message in it', async () => {
     const agentId = await world.agent('Bot');
     const { id: contextId } = await world.in((tx) => createConversation(tx, { agentId }));
     const said = Promise.withResolvers<void>();

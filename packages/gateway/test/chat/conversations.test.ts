@@ -32,7 +32,7 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 describeWorlds(
   'contexts',
   (open) => {
-    test('[C6] a message is answered with text, and the model reads the instructions and the messages alone', async () => {
+    test('[C6] a message is answered with text, and the model reads only the instructions and the messages', async () => {
       const model = scriptedModel(['Hello, Ada.', 'You said: I am Ada.']);
       const world = await open({ models: { default: model } });
       const chat = await chatWith(world, { instructions: 'Be brief.' });
@@ -68,7 +68,7 @@ describeWorlds(
       ]);
     });
 
-    test('the stream of a run tells of its text, its calls and its end, from the start or after any event', async () => {
+    test('the stream of a run has its text, its calls and its end, from the start or after any event', async () => {
       const model = scriptedModel([[call('add', { a: 1, b: 2 })], 'It is 3.']);
       const world = await open({ models: { default: model }, tools: { add } });
       const chat = await chatWith(world, { tools: ['add'] });

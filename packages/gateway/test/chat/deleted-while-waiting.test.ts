@@ -16,7 +16,7 @@ import type { Database } from '../support/stores.ts';
 
 const GONE = /^There is no run "[^"]+" any more: its conversation was deleted\.$/;
 
-/** Bodies of each kind of request that waits for a run, and how each is told about the deletion. */
+/** A body for each kind of request that waits for a run, and its response after the deletion. */
 const REQUESTS = [
   { door: 'POST /chat', path: () => '/chat', body: (agent: string) => ({ agent, message: 'Hi' }) },
   {
@@ -81,7 +81,7 @@ describeIdleWorld('callers that wait for a run of a deleted conversation', ({ wo
       await deleteIdleConversation(tx, contextId, { kind: 'key' });
     });
 
-  /** The same, and no process is told. */
+  /** The same without a notice to any process. */
   const deleteSilently = ({ runId, contextId }: { runId: string; contextId: string }): Promise<unknown> =>
     world.in(async (tx) => {
       await tx.db.updateTable('inbox_events').set({ status: 'dead' }).where('run_id', '=', runId).execute();
@@ -89,7 +89,7 @@ describeIdleWorld('callers that wait for a run of a deleted conversation', ({ wo
     });
 
   const WAYS = [
-    // Neither polls nor heartbeats come: the end of the run is enough.
+    // Without polls and heartbeats the end of the run is enough.
     { how: 'as soon as the run ends', quick: { sweepMs: 1_000_000, heartbeatMs: 1_000_000 }, remove: cancelAndDelete },
     { how: 'also if the notice of the end is lost', quick: { sweepMs: 5, heartbeatMs: 25 }, remove: deleteSilently },
   ];
@@ -126,7 +126,7 @@ describeIdleWorld('callers that wait for a run of a deleted conversation', ({ wo
     });
   }
 
-  test('the answer of a run that is stored nowhere is not waited for', async () => {
+  test('a request does not wait for a run that does not exist', async () => {
     await expect(findAnswer(world.store.db, newId())).rejects.toMatchObject({
       code: 'not_found',
       message: expect.stringMatching(GONE),
@@ -157,7 +157,7 @@ describeIdleWorld('callers that wait for a run of a deleted conversation', ({ wo
     },
   );
 
-  test('[S11] a page that answered a call is not kept waiting for the run that takes the answer', async () => {
+  test('[S11] a page that answered a call does not wait for the run that consumes the answer', async () => {
     const { services } = world;
     const { runId, contextId } = await suspendedRun();
     const call = {
@@ -181,7 +181,7 @@ describeIdleWorld('callers that wait for a run of a deleted conversation', ({ wo
     await expect(turn).rejects.toMatchObject({ code: 'not_found', message: expect.stringMatching(GONE) });
   });
 
-  test('[S11] a page may ask again for the answer to a message that was cancelled before its run began', async () => {
+  test('[S11] a page may send a message again that was cancelled before its run began', async () => {
     const api = await openDoor({ sweepMs: 1_000_000, heartbeatMs: 1_000_000 });
     const agent = await world.agent();
     const chat = { id: newId(), messages: [{ id: 'm', role: 'user', parts: [{ type: 'text', text: 'Hi' }] }] };

@@ -17,8 +17,8 @@ import { call } from './chat-api.ts';
 const anything = z.looseObject({});
 const look = tool({ description: 'Looks.', inputSchema: anything, effects: 'none', execute: () => 'Seen.' });
 
-describeWorlds('what doors may ask of a turn', (open) => {
-  test('a new conversation begins with the history that the caller tells, its system text and its model settings', async () => {
+describeWorlds('settings of a turn', (open) => {
+  test("a new conversation begins with the caller's history, system text and model settings", async () => {
     const model = scriptedModel(['Four.']);
     const world = await open({ models: { default: model } });
     const chat = await chatWith(world, { instructions: 'You are Bot.' });
@@ -43,7 +43,7 @@ describeWorlds('what doors may ask of a turn', (open) => {
     );
   });
 
-  test('a turn without effects offers only tools without effects, and a call of another is refused', async () => {
+  test('a turn without effects offers only tools without effects, and a call of another tool is refused', async () => {
     let payments = 0;
     const pay = tool({ description: 'Pays.', inputSchema: anything, execute: () => ++payments });
     const model = scriptedModel([[call('look'), call('pay')], 'A title']);
@@ -68,7 +68,7 @@ describeWorlds('what doors may ask of a turn', (open) => {
     expect(again.runId).not.toBe(started.runId);
     const find = (keyId: string, since = 0) =>
       findByBody(world.store.db, { caller: callerId({ kind: 'key', keyId }), bodyHash: 'h', since });
-    // Of two in the same millisecond, either is the newest.
+    // Of two runs in the same millisecond, either may be the newest.
     expect([started.runId, again.runId]).toContain((await find('k1'))?.runId);
     expect(await find('k2')).toBeUndefined();
     expect(await find('k1', Number.MAX_SAFE_INTEGER)).toBeUndefined();

@@ -5,7 +5,7 @@ import { describeWorlds } from '../support/describe-worlds.ts';
 import { chatApi } from './chat-api.ts';
 
 describeWorlds('a run that fails', (open) => {
-  test('what a provider said is told to keys, and not to entities, by any door', async () => {
+  test('the error text of a provider is shown to keys, but not to entities, at all endpoints', async () => {
     const quoted = 'Refused prompt: "Secret instructions"';
     const world = await open({ models: { default: scriptedModel(() => new Error(quoted)) } });
     const api = await chatApi(world);

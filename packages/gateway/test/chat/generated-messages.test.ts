@@ -34,7 +34,7 @@ describeWorlds('generated messages', (open) => {
     expect(model.requests).toEqual([]);
   });
 
-  test('[C5] tool_input is the object that the model wrote, also where no tool took it, and its text where that is no object', async () => {
+  test('[C5] tool_input is the object that the model wrote, even if no tool accepted it, or its text if it is not an object', async () => {
     const strict = { type: 'object', properties: { at: { type: 'number' } }, required: ['at'] };
     const model = scriptedModel([
       [

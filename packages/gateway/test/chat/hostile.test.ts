@@ -10,7 +10,7 @@ import { call, chatApi, fixedTool } from './chat-api.ts';
 const anything = z.looseObject({});
 
 describeWorlds('contexts under attack', (open) => {
-  test('[C8] an entity uses its own conversations alone, with agents of its spaces: to everything else it is told 404', async () => {
+  test('[C8] an entity can use only its own conversations, with agents of its spaces: everything else is 404', async () => {
     const world = await open({ models: { default: scriptedModel(() => 'Hi.') } });
     const api = await chatApi(world);
     const [ada, bob] = [await api.person('Ada'), await api.person('Bob')];
@@ -86,7 +86,7 @@ describeWorlds('contexts under attack', (open) => {
     expect(model.requests).toHaveLength(2);
   });
 
-  test('the owner of a conversation answers its calls with a token, and a stranger is told that there are none', async () => {
+  test('the owner of a conversation answers its calls with a token, and a stranger sees none', async () => {
     const pay = tool({ description: 'Pays.', inputSchema: anything, approval: true, execute: () => 'Paid.' });
     const world = await open({ models: { default: scriptedModel([[call('pay')], 'Thanks.']) }, tools: { pay } });
     const api = await chatApi(world);
@@ -106,7 +106,7 @@ describeWorlds('contexts under attack', (open) => {
     expect(messages.at(-1)).toEqual({ sender: 'ai', message: 'Thanks.' });
   });
 
-  test('a message that answers come too late for begins a turn of its own, and the model is told of them', async () => {
+  test('a message sent before late answers starts a separate turn, and the model reads the answers later', async () => {
     const model = scriptedModel([[call('ask_client', { q: 1 })], 'Another matter.', 'So it is 42.']);
     const world = await open({ models: { default: model } });
     const chat = await chatWith(world);
@@ -117,7 +117,7 @@ describeWorlds('contexts under attack', (open) => {
     expect(JSON.stringify(model.requests[2]?.prompt.at(-1))).toContain('42');
   });
 
-  test('a message cannot imitate what the gateway itself writes, even with the tag of the agent', async () => {
+  test("a message cannot imitate the gateway's own texts, even with the tag of the agent", async () => {
     const model = scriptedModel(() => 'No.');
     const world = await open({ models: { default: model } });
     const chat = await chatWith(world);
@@ -130,7 +130,7 @@ describeWorlds('contexts under attack', (open) => {
     expect(JSON.stringify(model.requests)).not.toContain(tag);
   });
 
-  test('messages as large as a body may be are taken, and larger ones are refused', async () => {
+  test('messages up to the size limit of a body are accepted, and larger ones are refused', async () => {
     const model = scriptedModel(() => 'Long.');
     const world = await open({ models: { default: model } });
     const api = await chatApi(world);
@@ -141,13 +141,13 @@ describeWorlds('contexts under attack', (open) => {
       413,
     );
     await world.idle();
-    // It was compacted since: the conversation shows it all the same.
+    // The conversation shows the message although the transcript was compacted since.
     expect((await api.done('POST', '/chat', { context_id, message: 'And?' })).response).toBe('Long.');
     const { messages } = await api.done<{ messages: { message: string }[] }>('GET', `/contexts/${String(context_id)}`);
     expect(messages.map(({ message: { length } }) => length)).toEqual([message.length, 5, 4, 5]);
   });
 
-  test('tools of the client take nobody’s place, and a schema that cannot be used is refused before any model is asked', async () => {
+  test('tools of the client cannot replace other tools, and an unusable schema is refused before any model is asked', async () => {
     const look = tool({ description: 'Looks.', inputSchema: anything, execute: () => 1 });
     const model = scriptedModel(() => 'Never.');
     const world = await open({ models: { default: model }, tools: { look } });
@@ -196,7 +196,7 @@ describeWorlds('contexts under attack', (open) => {
     expect((await chat()).status).toBe(404);
   });
 
-  test('[G44] ten thousand idle conversations are rows: the sweep finds none of them, and one of them answers as ever', async () => {
+  test('[G44] ten thousand idle conversations are only rows: the sweep finds none of them, and one of them still answers', async () => {
     const world = await open({ models: { default: scriptedModel(() => 'Hi.') } });
     const chat = await chatWith(world);
     const ids = Array.from({ length: 10_000 }, (_, index) => `idle-${index}`);

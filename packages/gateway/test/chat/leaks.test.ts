@@ -10,8 +10,8 @@ import { call, chatApi } from './chat-api.ts';
 
 const look = tool({ description: 'Looks.', inputSchema: z.looseObject({}), terminal: true, execute: () => 'Seen.' });
 
-describeWorlds('what answers and metrics tell', (open) => {
-  test("[G68] names of a caller's tools, and names that a model invents, are no labels of metrics", async () => {
+describeWorlds('the content of answers and metrics', (open) => {
+  test("[G68] names of a caller's tools, and names that a model invents, are not labels of metrics", async () => {
     const metrics = createMetrics();
     const model = scriptedModel([
       // The invented call is skipped, because the tool before it ends the turn.

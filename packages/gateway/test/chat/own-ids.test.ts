@@ -4,7 +4,7 @@ import { describeWorlds } from '../support/describe-worlds.ts';
 import { chatApi } from './chat-api.ts';
 
 describeWorlds('ids that entities choose for their contexts', (open) => {
-  test("[G68] [C8] an id is taken for its own caller alone, and says nothing about another caller's or an agent's", async () => {
+  test('[G68] [C8] an id is taken only for its own caller, and reveals nothing about ids of other callers or agents', async () => {
     const api = await chatApi(await open({ models: { default: scriptedModel(() => 'Hi.') } }));
     const agent = await api.agent();
     const [ada, bob] = [await api.person('Ada'), await api.person('Bob')];
@@ -20,10 +20,10 @@ describeWorlds('ids that entities choose for their contexts', (open) => {
     for (const id of ['mine', 'of-key', agent]) expect(await create(his, id)).toEqual([201, id]);
     const given = await api.done('POST', '/contexts', { id: 'given', agent, entity_id: ada });
     expect(await create(hers, String(given.id))).toEqual([409, 'id_taken']);
-    // Her token would reach her own one alone.
+    // Her token would reach only her own conversation.
     const hidden = await api.call('POST', '/contexts', { body: { id: 'mine', agent, entity_id: ada } });
     expect([hidden.status, hidden.body.error?.code]).toEqual([409, 'id_taken']);
-    // No conversation of an entity takes the id that an agent is to have.
+    // A conversation of an entity does not reserve an id that an agent is to have.
     expect(await create(his, 'next-agent')).toEqual([201, 'next-agent']);
     await api.done('POST', '/api/agents', { id: 'next-agent', name: 'Next', instructions: '' });
   });

@@ -7,7 +7,7 @@ import type { Api } from '../http/api.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { call, chatApi } from './chat-api.ts';
 
-/** Notes that it ran. Every second call of `pay` waits for approval. */
+/** Tools that record their runs. Each call of `pay` waits for approval. */
 function tools(ran: string[]) {
   const inputSchema = z.looseObject({});
   const look = tool({ description: 'Looks.', inputSchema, execute: () => void ran.push('look') });
@@ -17,7 +17,7 @@ function tools(ran: string[]) {
 
 const said = (text: string) => ({ id: text, role: 'user', parts: [{ type: 'text', text }] });
 
-/** What a member may do in a conversation of hers, with its status by name. */
+/** Tries all requests of a member in her own conversation. Returns their statuses by name. */
 async function everything(api: Api, { agent, token }: { agent: string; token: string }, ids: Ids) {
   const as = async (method: string, path: string, body?: object, headers: object = {}) =>
     (await api.call(method, path, { secret: token, headers, ...(body === undefined ? {} : { body }) })).status;
@@ -83,7 +83,7 @@ const script = () =>
   });
 
 describeWorlds('a member who was removed', (open) => {
-  test('[C16] reads, says and answers nothing in her conversations at any door, and no tool runs', async () => {
+  test('[C16] can read, post and answer nothing in her conversations at any endpoint, and no tool runs', async () => {
     const ran: string[] = [];
     const world = await open({ models: { default: script() }, tools: tools(ran) });
     const api = await chatApi(world);
@@ -98,7 +98,7 @@ describeWorlds('a member who was removed', (open) => {
     expect((await api.call('GET', `/contexts/${ids.context_id}`)).status).toBe(200);
   });
 
-  test('[C16] is out also when the agent left the space, and is back once they share one', async () => {
+  test('[C16] also loses access when the agent leaves the space, and has access again once they share one', async () => {
     const ran: string[] = [];
     const world = await open({ models: { default: script() }, tools: tools(ran) });
     const api = await chatApi(world);

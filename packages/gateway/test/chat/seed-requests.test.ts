@@ -8,7 +8,7 @@ import { call, chatApi, fixedTool } from './chat-api.ts';
 const submit = (id: string) =>
   tool({ id, description: 'Submits.', inputSchema: z.looseObject({}), execute: () => `Submitted by ${id}.` });
 
-// To the letter, as seed 001 has them.
+// Copied word for word from the specification (seed 001).
 const BASIC = `{
   "context_id": "abc-123",
   "message": "Analyze my last 5 emails and summarize them",

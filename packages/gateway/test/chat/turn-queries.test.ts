@@ -44,10 +44,10 @@ describeIdleWorld('queries of the turns of a long conversation', ({ world, kind 
     });
   };
 
-  /** The plans of all queries that read runs, and of their subqueries before them. */
+  /** The query plans of all queries that read runs, with their subqueries first. */
   async function plansOf(read: (db: Kysely<Tables>) => Promise<unknown>): Promise<readonly string[]> {
     return await world.in(async ({ db }) => {
-      // The table has few runs, and PostgreSQL would read all of them.
+      // The table has few runs, so PostgreSQL would read all of them.
       if (kind === 'postgres') await db.executeQuery(CompiledQuery.raw('set local enable_seqscan = off'));
       const nodes: RootOperationNode[] = [];
       await read(
@@ -73,7 +73,7 @@ describeIdleWorld('queries of the turns of a long conversation', ({ world, kind 
 
   const range = kind === 'sqlite' ? /runs_by_thread \(thread_id=\? AND number>\?/ : /thread_id = .* AND \(number >=? /;
 
-  test('the newest turns are read by the runs that they may have, and not by all runs of the conversation', async () => {
+  test('the newest turns are read by ranges of run numbers, without reading all runs of the conversation', async () => {
     const { contextId, at } = await conversation();
     const turns = await listTurns(world.store.db, contextId, { limit: 2, before: at(RUNS - 1) });
     expect(turns.map((turn) => turn.runIds)).toEqual([
@@ -83,7 +83,7 @@ describeIdleWorld('queries of the turns of a long conversation', ({ world, kind 
     const [, ...ofTurns] = await plansOf((db) => listTurns(db, contextId, { limit: 2 }));
     expect(ofTurns).toHaveLength(2);
     for (const plan of ofTurns) expect(plan).toMatch(range);
-    // The next turn is known for all but the last.
+    // For all turns but the last the next turn is known, so the range has an end.
     const bounded = kind === 'sqlite' ? /number>\? AND number<\?/ : /number >= .*number < /;
     expect(ofTurns[0]).toMatch(bounded);
   });
@@ -111,7 +111,7 @@ describeIdleWorld('queries of the turns of a long conversation', ({ world, kind 
     expect(plan).not.toMatch(/\bscan (runs|inbox_events)\b/i);
   });
 
-  test('a run that was not saved is no part of the turn whose call it answered', async () => {
+  test('a run that was not saved is not part of the turn whose call it answered', async () => {
     const agentId = await world.agent();
     const { contextId, runIds } = await world.in(async (tx) => {
       const { id: thread_id } = await createConversation(tx, { agentId });

@@ -43,7 +43,7 @@ describeWorlds(
       expect((await api.done('POST', '/chat', { context_id, message: 'Hi' })).response).toBe('Hello.');
     });
 
-    test('[C4] a job that such a run leaves behind ends, and workers are told', async () => {
+    test('[C4] a job that such a run leaves behind ends, and workers are notified', async () => {
       const world = await open({ models: { default: scriptedModel([call('print')]) } });
       const api = await chatApi(world);
       await api.done('POST', '/api/tools', fixedTool('print', '', { executionType: 'external', execution: {} }));
@@ -84,7 +84,7 @@ describeWorlds(
       expect(rows[0]?.settled_at).toBe(rows[0]?.answered_at);
     });
 
-    test.each([true, false])('[C4] what sub-agents did is kept only if the run is saved: %s', async (save) => {
+    test.each([true, false])('[C4] the work of sub-agents is kept only if the run is saved: %s', async (save) => {
       const usage = {
         inputTokens: { total: 5, noCache: 5, cacheRead: undefined, cacheWrite: undefined },
         outputTokens: { total: 1, text: 1, reasoning: undefined },

@@ -23,12 +23,12 @@ interface Slow {
   readonly world: World;
   readonly api: Api;
   readonly agent: string;
-  /** How often its tool has begun. */
+  /** How many calls of its tool have begun. */
   begun(): number;
   finish(): void;
 }
 
-/** An agent whose tool takes as long as the test likes. */
+/** An agent whose tool runs until the test calls `finish`. */
 async function slowAgent(open: OpenWorld, limits: Partial<GatewayLimits> = {}): Promise<Slow> {
   const gate = Promise.withResolvers<void>();
   let begun = 0;
@@ -100,7 +100,7 @@ describeWorlds(
       expect((await waiting).status).toBe(200);
     });
 
-    test('a client that goes away, and a request that is refused, give their places back', async () => {
+    test('a client that disconnects, and a request that is refused, release their places', async () => {
       const { api, agent, begun, finish } = await slowAgent(open, { connections: 1 });
       const leaving = new AbortController();
       const left = api.app.fetch(
@@ -116,7 +116,7 @@ describeWorlds(
       expect((await api.call('POST', '/chat', { body: { agent, message: 'Pay' } })).status).toBe(200);
     });
 
-    test('a stream that was promised a place gets it, also where that is the last one', async () => {
+    test('a stream that reserved a place gets it, even if it is the last one', async () => {
       const { api, agent, finish } = await slowAgent(open, { connections: 1 });
       finish();
       const headers = { accept: 'text/event-stream' };
@@ -127,7 +127,7 @@ describeWorlds(
     });
 
     test.each(DOORS)(
-      '$path: a key that is revoked while it waits is told so at once, and the run goes on',
+      '$path: if the key is revoked while a request waits, the request ends at once with that error, and the run continues',
       async ({ path, bodyOf }) => {
         const { world, api, agent, begun, finish } = await slowAgent(open);
         const { id, key } = await api.done<{ id: string; key: string }>('POST', '/api/keys', {
@@ -137,7 +137,7 @@ describeWorlds(
         const waiting = api.call('POST', path, { secret: key, body: bodyOf(agent) });
         await waitFor(() => begun() === 1);
         await api.done('DELETE', `/api/keys/${id}`);
-        // The run has not ended: the wait has.
+        // The wait has ended, but the run has not.
         const { status, headers, body } = await waiting;
         const { items } = await api.done<{ items: { id: string }[] }>('GET', `/api/runs?agentId=${agent}`);
         const runId = items[0]?.id ?? '';
@@ -151,7 +151,7 @@ describeWorlds(
       },
     );
 
-    test('a page that waits for a run without a stream is bounded, may leave without an error in the log, and ends with its key', async () => {
+    test('a page that waits for a run without a stream is limited, may disconnect without an error in the log, and ends with its key', async () => {
       const { world, api, agent, begun, finish } = await slowAgent(open, { connections: 2 });
       await api.done('POST', '/contexts', { id: 'chat', agent });
       const waiting = api.call('POST', '/chat', { body: { context_id: 'chat', message: 'Pay' } });
@@ -164,7 +164,7 @@ describeWorlds(
         const request = toRequest('GET', `/api/agents/${agent}/chat/chat/stream`, { secret: key });
         return (await api.app.fetch(new Request(request, { signal }))).status;
       };
-      /** There is one place: whoever does not get it is refused, and so it is known that the other one waits. */
+      /** There is only one place. If one request is refused, the other one is known to wait. */
       const resumeTwice = async (signal: AbortSignal): Promise<readonly Promise<number>[]> => {
         const two = [resume(signal), resume(signal)];
         expect(await Promise.race(two)).toBe(429);

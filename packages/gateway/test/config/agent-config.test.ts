@@ -14,7 +14,7 @@ const problems = (config: unknown): string[] => {
 };
 
 describe('an agent as data', () => {
-  test('a full configuration passes, and a tool in it is completed', () => {
+  test('a full configuration is valid, and the defaults of a tool in it are filled in', () => {
     const full = {
       ...agent,
       description: 'Books hotels.',
@@ -102,7 +102,7 @@ describe('an agent as data', () => {
     expect(problems(config)[0]).toMatch(expected);
   });
 
-  test('no MCP servers are as good as none said', () => {
+  test('an empty list of MCP servers is the same as none', () => {
     const result = check(agentConfigSchema, { ...agent, mcp: { servers: [] }, mcpServers: [] });
     expect(result).toEqual({ ok: true, value: agent });
   });
@@ -121,11 +121,11 @@ describe('an agent as data', () => {
     expect(published).toContain('"required":["name"]');
   });
 
-  test('several problems are told at once', () => {
+  test('several problems are reported at once', () => {
     expect(problems({ name: 1, limits: { maxSteps: 'x' } })).toHaveLength(3);
   });
 
-  test('[G5] limits default one by one; the agent outranks the gateway', () => {
+  test('[G5] each limit has its own default; the agent takes precedence over the gateway', () => {
     expect(resolveAgentLimits()).toEqual(DEFAULT_AGENT_LIMITS);
     expect(DEFAULT_AGENT_LIMITS.hopLimit).toBe(8);
     const limits = resolveAgentLimits({ maxSteps: 3, maxGoals: undefined }, { maxSteps: 9, maxGoals: 0 });

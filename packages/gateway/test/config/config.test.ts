@@ -25,7 +25,7 @@ const refusal = (config: unknown): ConfigError => {
 };
 
 describe('a configuration', () => {
-  test('an empty one is complete', () => {
+  test('may be empty', () => {
     expect(checkConfig({})).toEqual({
       agents: [],
       tools: {},
@@ -51,7 +51,7 @@ describe('a configuration', () => {
     });
   });
 
-  test('[G24] a tool written in TypeScript is of the gateway kind, so it is visible unless its settings say otherwise', () => {
+  test('[G24] a tool written in TypeScript runs in the gateway, so it is visible unless its settings say otherwise', () => {
     const { tools } = checkConfig(
       defineConfig({
         tools: {
@@ -72,7 +72,7 @@ describe('a configuration', () => {
     expect(tools.plain?.kind === 'typescript' && tools.plain.tool).toBe(lookup);
   });
 
-  test('tools as data may stand in a list', () => {
+  test('tools as data may be a list', () => {
     const { tools } = checkConfig({
       tools: [
         { ...confirm, name: 'a' },
@@ -107,13 +107,13 @@ describe('a configuration', () => {
   test.each([
     ...['http://a.test', 'a.test/x', '10.0.0.0/33', '[::1]/129', 'a.test:0', 'a.test:70000', 'fd00::1', '0x7f.1'],
     ...['u@a.test', 'a b', '*.a.test', '[::1', ''],
-  ])('%j as a host to open is refused with its path', (rule) => {
+  ])('%j as an allowed host is refused with its path', (rule) => {
     const error = refusal({ egress: { allow: ['a.test', rule] } });
     expect(error.path).toBe('egress.allow[1]');
     expect(error.message).toMatch(/must be "host", "host:port" or a range/);
   });
 
-  test('models of your own are kept as they are', () => {
+  test('custom models are kept unchanged', () => {
     const mine = scriptedModel([]);
     expect(checkConfig({ models: { mine } }).models.mine).toBe(mine);
     expect(refusal({ models: { mine: 'gpt' } }).message).toContain('models.mine must be a language model');
@@ -178,7 +178,7 @@ describe('a configuration', () => {
     expect(error.message).toContain(path === '' ? 'lastcall.config.ts ' : `lastcall.config.ts: ${path} `);
   });
 
-  test('all problems are told at once', () => {
+  test('all problems are reported at once', () => {
     expect(refusal({ port: -1, agents: [{}], tools: { a: 1 } }).problems.map(({ path }) => path)).toEqual([
       'port',
       'agents[0].name',
@@ -201,7 +201,7 @@ describe('a configuration file', () => {
     return directory;
   };
 
-  test('none is an empty configuration', async () => {
+  test('that does not exist is an empty configuration', async () => {
     expect(await loadConfig(join(root, 'nowhere'))).toEqual({ file: undefined, config: checkConfig({}) });
   });
 
@@ -220,7 +220,7 @@ describe('a configuration file', () => {
     ['no default export', 'export const config = {};', /has no default export/],
     ['a wrong shape', 'export default { agents: 7 };', /: agents must be an array, not a number/],
     ['nothing', 'export default undefined;', /must export a configuration, not undefined/],
-  ])('%s is told with the file', async (_what, text, expected) => {
+  ])('%s is reported with the file', async (_what, text, expected) => {
     const directory = await directoryWith('lastcall.config.mjs', text);
     const error = await loadConfig(directory).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ConfigError);

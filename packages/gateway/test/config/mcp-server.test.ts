@@ -10,7 +10,7 @@ function checkServers(...servers: readonly object[]) {
 }
 
 describe('the MCP servers of an agent', () => {
-  test('[X14] both transports are accepted, with all that can be said of them', () => {
+  test('[X14] both transports are accepted, with all their options', () => {
     const servers = [
       {
         ...http,
@@ -54,7 +54,7 @@ describe('the MCP servers of an agent', () => {
     expect(checkServers(server)).toMatchObject({ ok: false, problems: [{ path }] });
   });
 
-  test('two servers of one name are refused', () => {
+  test('two servers with one name are refused', () => {
     expect(checkServers(http, { ...stdio, name: 'web' })).toMatchObject({
       ok: false,
       problems: [{ path: 'mcp.servers[1].name' }],

@@ -4,7 +4,7 @@ import { readEnv } from '../../src/config/read-env.ts';
 import { DEFAULT_SETTINGS, resolveSettings } from '../../src/config/settings.ts';
 
 describe('the environment', () => {
-  test('what is set is read', () => {
+  test('variables that are set are read', () => {
     const env = {
       PORT: '0',
       HOST: '::1',
@@ -34,7 +34,7 @@ describe('the environment', () => {
     });
   });
 
-  test('what is empty says nothing', () => {
+  test('empty variables are ignored', () => {
     expect(readEnv({ PORT: '', HOST: ' ', DATABASE_URL: undefined })).toEqual({});
   });
 
@@ -66,16 +66,16 @@ describe('the environment', () => {
     expect(read).not.toThrow(/secret-thing/);
   });
 
-  test('a model of a server of your own needs its URL', () => {
+  test('a model of your own server needs its URL', () => {
     expect(() => readEnv({ LASTCALL_MODEL: 'openai-compatible/m' })).toThrow(/LASTCALL_MODEL_URL is missing/);
   });
 
-  test('[G55] without a word the gateway listens on loopback only', () => {
+  test('[G55] by default the gateway listens on loopback only', () => {
     expect(resolveSettings({}, {})).toEqual(DEFAULT_SETTINGS);
     expect(DEFAULT_SETTINGS).toMatchObject({ host: '127.0.0.1', port: 4100, leaseMs: 10_000 });
   });
 
-  test('the first that says something counts', () => {
+  test('the first source that sets a value counts', () => {
     expect(resolveSettings({ port: 0 }, { port: 5, host: 'a' })).toMatchObject({ port: 0, host: 'a' });
   });
 });

@@ -32,12 +32,12 @@ describe('visibility', () => {
     expect(isVisible({ executionType: 'internal', visible: true })).toBe(false);
   });
 
-  test('[G26] a space tool that nobody could see is refused when it is configured', () => {
+  test('[G26] a space tool that is not visible is refused when it is configured', () => {
     expect(problems({ ...confirm, visible: true })).toEqual([]);
     expect(problems({ ...confirm, visible: false })).toEqual([expect.stringMatching(/^visible must not be false/)]);
   });
 
-  test('[G28] space tools and external ones without a URL wait for somebody', () => {
+  test('[G28] space tools and external tools without a URL wait for an answer', () => {
     expect(isInteractive({ executionType: 'space' })).toBe(true);
     expect(isInteractive({ executionType: 'external' })).toBe(true);
     expect(isInteractive({ executionType: 'external', execution: {} })).toBe(true);
@@ -49,7 +49,7 @@ describe('visibility', () => {
 });
 
 describe('a tool as data', () => {
-  test('what was accepted once is accepted again, unchanged', () => {
+  test('an accepted configuration is accepted again, unchanged', () => {
     const once = parsed({ ...confirm, execution: { display: { customUI: 'x' } }, expiresInMs: 5 });
     expect(parsed(JSON.parse(JSON.stringify(once)))).toEqual(once);
   });
@@ -69,7 +69,7 @@ describe('a tool as data', () => {
     });
   });
 
-  test('[X1] the display may also stand inside execution, once', () => {
+  test('[X1] the display may also be inside execution, but not in both places', () => {
     const display = { customUI: 'confirmAction' };
     expect(parsed({ ...confirm, execution: { display } })).toMatchObject({ display });
     expect(parsed({ ...confirm, execution: { display } })).not.toHaveProperty('execution');
@@ -89,7 +89,7 @@ describe('a tool as data', () => {
   });
 
   test.each(['', 'a b', 'ü', '12', '__proto__', 'x'.repeat(65)])(
-    'the name %j is refused, since providers refuse it',
+    'the name %j is refused, because providers refuse it',
     (name) => {
       expect(problems({ ...confirm, name })).toEqual([expect.stringMatching(/^name must/)]);
     },
@@ -189,12 +189,12 @@ describe('a tool as data', () => {
     ]);
   });
 
-  test('[X1] no regular expression of a schema is kept to be run, and a model still reads it', async () => {
+  test('[X1] regular expressions of a schema are not run, and a model still reads them', async () => {
     const evil = '^(a+)+$';
     const inputSchema = {
       type: 'object',
       properties: {
-        // The name of a field, and not a pattern.
+        // The name of a field, not a pattern.
         pattern: { type: 'string', pattern: evil, description: 'Letters.' },
         nested: { anyOf: [{ items: { not: { pattern: evil } } }, { $ref: '#/$defs/x' }] },
       },
@@ -215,19 +215,19 @@ describe('a tool as data', () => {
     const { default: _data, ...keywords } = config.inputSchema;
     expect(JSON.stringify(keywords)).not.toMatch(/"pattern":"|patternProperties/);
     const validate = (value: unknown): unknown => jsonSchema(config.inputSchema)['~standard'].validate(value);
-    // With the pattern it takes longer than the universe has been there.
+    // With the pattern the check would take longer than the age of the universe.
     expect(await validate({ pattern: `${'a'.repeat(60)}!`, other: 1 })).toEqual({
       value: { pattern: `${'a'.repeat(60)}!`, other: 1 },
     });
   });
 
-  test('[X1] a $ref that leads elsewhere is refused, and not fetched', () => {
+  test('[X1] a $ref to another document is refused, and not fetched', () => {
     expect(
       problems({ ...confirm, inputSchema: { type: 'object', properties: { a: { $ref: 'http://127.0.0.1:9/x' } } } }),
     ).toEqual([expect.stringMatching(/^inputSchema cannot be used/)]);
   });
 
-  test('[X1] a schema that is nested without end is refused', () => {
+  test('[X1] a schema that is nested infinitely is refused', () => {
     let schema: object = {};
     for (let depth = 0; depth < 100_000; depth++) schema = { not: schema };
     expect(problems({ ...confirm, inputSchema: schema })).toEqual([
@@ -235,7 +235,7 @@ describe('a tool as data', () => {
     ]);
   });
 
-  test('[X26] a pattern is removed wherever a reference finds it, and data that only looks like one is kept', () => {
+  test('[X26] a pattern is removed wherever a reference leads, and data that only resembles one is kept', () => {
     const evil = '^(a+)+$';
     const inputSchema = {
       type: 'object',
@@ -259,7 +259,7 @@ describe('a tool as data', () => {
       ]);
   });
 
-  test('an internal tool says a value, of JSON', () => {
+  test('an internal tool has a value, which must be JSON', () => {
     expect(parsed(lookup)).toMatchObject({ execution: { value: { answer: 42 } } });
     expect(problems({ ...lookup, execution: { value: null } })).toEqual([]);
     const endless: unknown[] = [];
@@ -274,7 +274,7 @@ describe('a tool as data', () => {
     expect(problems({ name: 'a', executionType: 'internal' })).toEqual([expect.stringMatching(/^execution must be/)]);
   });
 
-  test('settings of calls that wait are refused where none does', () => {
+  test('settings of waiting calls are refused for tools whose calls never wait', () => {
     expect(problems({ ...lookup, answerers: { roles: ['boss'] } })).toEqual([
       expect.stringMatching(/^answerers is for/),
     ]);
@@ -324,7 +324,7 @@ describe('a tool as data', () => {
     expect(withTemplate(template)).toEqual([reason]);
   });
 
-  test('a template needs the properties that it uses, and stands alone', () => {
+  test('a template needs the properties that it uses, and excludes a value', () => {
     const { inputSchema: _schema, ...bare } = completes;
     expect(problems({ ...bare, execution: { template: '{{input.result}}' } })).toEqual([
       'execution.template uses {{input.result}}, but inputSchema has no properties. Add "result" to its properties.',
@@ -334,7 +334,7 @@ describe('a tool as data', () => {
     ]);
   });
 
-  test('a placeholder in a value is refused, because it would be returned as it is', () => {
+  test('a placeholder in a value is refused, because it would be returned unchanged', () => {
     const withValue = (value: unknown) => problems({ ...completes, execution: { value } });
     expect(withValue({ said: ['Task completed: {{ input.result }}'] })).toEqual([
       'execution.value contains {{ input.result }}, but a value is returned as it is. Use { template: "…" } for a text with values of the input.',

@@ -46,7 +46,7 @@ const before = {
   plain: defineAgent({ instructions: 'Be plain.', tools: { add_item }, slices: [cart] }),
 };
 
-/** The clerk's slice is outdated; the others are as they were. */
+/** The clerk's slice is outdated; the others are unchanged. */
 const after = { ...before, clerk: defineAgent({ tools: { add_item: newer_add }, slices: [newer] }) };
 
 const agents = [
@@ -74,7 +74,7 @@ function storedOf(home: string, id: string): unknown {
   using db = new DatabaseSync(join(home, 'lastcall.db'), { readOnly: true });
   return [
     db.prepare('select state from threads where id = ?').all(id),
-    // A run that fails adds its input and its end.
+    // A run that fails adds only its input and its end.
     db.prepare('select seq, kind, payload from transcript_entries where thread_id = ? order by seq').all(id),
   ];
 }
@@ -165,7 +165,7 @@ it.each(DAMAGES)(
         expect(await inboxOf(gateway, ids[name], 'pending')).toBe(1);
         expect(await inboxOf(gateway, ids[name], 'dead')).toBe(0);
       }
-      // Another event waits too, and no run is tried for it.
+      // Another event waits too, and no run is started for it.
       await pingAll(gateway, ids);
       await expect.poll(() => inboxOf(gateway, ids.Plain, 'done')).toBe(3);
       expect(await inboxOf(gateway, ids.Machine, 'pending')).toBe(2);
@@ -180,7 +180,7 @@ it.each(DAMAGES)(
       expect(state).toEqual(oldState);
       expect(rows.slice(0, oldRows.length)).toEqual(oldRows);
     }
-    // As they were before, they go on: nothing is missing.
+    // With their old definitions they continue: nothing is missing.
     {
       const model = scriptedModel(() => 'Going on.');
       await using gateway = await startTestGateway({ home, model, definitions: before, agents });

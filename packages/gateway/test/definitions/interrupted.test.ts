@@ -23,7 +23,7 @@ const ledger = slice('ledger', {
 /** An agent that uses a slice, a file, a section that it opens, a plan and an approval in two runs. */
 function script() {
   const effects: string[] = [];
-  /** The same line in the session and in a file, which must never differ. */
+  /** Writes the same line to the session and to a file, which must never differ. */
   const write = async (line: string, { session, filesystem }: ToolContext): Promise<string> => {
     session.dispatch({ type: 'Noted', line });
     await filesystem.writeText('log.md', `${line}\n`, { mode: 'append' });
@@ -62,7 +62,7 @@ function script() {
     slices: [ledger],
     files: true as const,
   };
-  // Each step follows from the results that the model was shown, so a run that goes on asks for nothing twice. The last needs the approval.
+  // The model chooses each step by the results in its request, so a resumed run repeats no call. The last step needs the approval.
   const steps = [
     [{ toolName: 'open_sections', input: { keys: ['orders'] } }],
     [
@@ -152,13 +152,13 @@ describe.each(embedded)('an agent that uses everything at once on $kind', ({ cre
       .execute();
     const isUnknown = ({ outcome }: { outcome: string | null }) => outcome?.includes('unknown_outcome') === true;
     const { ledger: lines, ...slices } = await readSession(db, bot);
-    // Core's note of which tools have succeeded. It depends on the outcomes, which are compared themselves.
+    // The slice in which core records the tools that succeeded. It depends on the outcomes, which are compared separately.
     delete (slices as Record<string, unknown>)['lastcall.succeeded'];
     return {
       slices,
       lines: ((lines?.state ?? []) as readonly string[]).join('\n'),
       files: files.map(({ path, content }) => `${path}: ${(JSON.parse(content) as string).trim()}`),
-      // What the calls that are known to have succeeded wrote.
+      // The lines of calls that are known to have succeeded.
       written: calls
         .filter(({ tool_name, outcome_status }) => /^(note|charge|pay)$/.test(tool_name) && outcome_status === 'ok')
         .map(({ input }) => lineOf(JSON.parse(input)))
@@ -206,7 +206,7 @@ describe.each(embedded)('an agent that uses everything at once on $kind', ({ cre
           expect([where, end.lines, end.files]).toEqual([where, end.written, [`log.md: ${end.written}`]]);
           expect([where, new Set(end.effects).size]).toEqual([where, end.effects.length]);
           if (end.unknown.length > 0) {
-            // Only a call with effects outside can be in doubt.
+            // Only a call with external effects can be in doubt.
             expect([where, end.unknown]).toEqual([where, [run === 1 ? 'charge' : 'pay']]);
             expect([where, end.effects.length <= 2]).toEqual([where, true]);
           } else {

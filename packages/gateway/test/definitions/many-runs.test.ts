@@ -33,7 +33,7 @@ const count = tool({
   async execute({ number }, { session, filesystem }) {
     session.dispatch({ type: 'Counted', number });
     await filesystem.writeText('last.md', `${session.read(sums).last.join('\n')}\n`);
-    // What it did until here is rolled back.
+    // Its writes so far are rolled back.
     if (number % 7 === 0) throw new Error('Not this one.');
     return session.read(sums).count;
   },
@@ -54,7 +54,7 @@ const definition = defineAgent({
   files: true,
 });
 
-/** What the model says in all runs. In each tenth it says so much that the transcript is compacted afterwards. */
+/** The replies of the model in all runs. In every tenth run the reply is so long that the transcript is compacted afterwards. */
 const script = Array.from({ length: RUNS }, (_, index) => index + 1).flatMap((number) => {
   const opening = { toolName: 'open_sections', input: { keys: ['numbers'] } };
   const planning =
@@ -68,7 +68,7 @@ const script = Array.from({ length: RUNS }, (_, index) => index + 1).flatMap((nu
   ];
 });
 
-/** How often the last run opened sections. In the library they are still open then, because nothing was compacted. */
+/** Leaves out how often the last run opened sections: in the library they are still open, because nothing was compacted. */
 function withoutOpenings(slices: Readonly<Record<string, { readonly state: unknown }>>): object {
   const { 'lastcall.opened-sections': opened, ...others } = slices;
   return { ...others, opened: (opened?.state as { readonly keys: unknown } | undefined)?.keys };

@@ -42,7 +42,7 @@ const agents = [{ name: 'User', definition: 'user' }];
 const ask = { agent: 'User', message: 'Go.' };
 
 describe('resources of a definition', () => {
-  test('[A10] each opens with the first call that needs it and closes when its lifetime ends, also after a failure', async () => {
+  test('[A10] each opens for the first call that needs it and closes when its lifetime ends, also after a failure', async () => {
     const { opened, open, definition } = counted();
     const model = scriptedModel(['Nothing to do.', using(), using(true), using(), 'Done.', using(), 'Done.']);
     const gateway = await startTestGateway({ model, definitions: { user: definition }, agents });
@@ -111,7 +111,7 @@ describe('resources of a definition', () => {
     expect(open.gateway).toBe(0);
   });
 
-  test('[A10] a gateway that stops closes what a run has open', async () => {
+  test('[A10] a gateway that stops closes the open resources of a run', async () => {
     const { open, definition } = counted();
     const entered = Promise.withResolvers<void>();
     const hang = tool({

@@ -27,7 +27,7 @@ const namesOf = (request: { readonly tools?: readonly { readonly name: string }[
   request?.tools?.map(({ name }) => name) ?? [];
 
 describe('sections of an agent', () => {
-  it('[A11] a section that the agent opened stays open in later runs, until the transcript is compacted, and it is told so', async () => {
+  it('[A11] a section that the agent opened stays open in later runs, until the transcript is compacted, and the agent reads that', async () => {
     const refunding = [{ toolName: 'refund', input: {} }];
     const model = withSummaries(scriptedModel([opening, 'Open.', refunding, LONG, 'Closed.']));
     await using gateway = await startTestGateway({
@@ -116,7 +116,7 @@ describe('modes of an agent', () => {
     mode: ({ session }) => session.read(places).at,
   });
 
-  it('[A13] the mode is chosen at the start of each run, offers its tools and instructions alone, and is recorded', async () => {
+  it('[A13] the mode is chosen at the start of each run, offers only its own tools and instructions, and is recorded', async () => {
     finished.length = 0;
     const model = scriptedModel([[{ toolName: 'move', input: { to: 'street' } }], 'Out.', 'On the street.']);
     await using gateway = await startTestGateway({ model, definitions: { clerk: definition }, agents });
@@ -125,7 +125,7 @@ describe('modes of an agent', () => {
     const [first, second, third] = model.requests;
     expect(namesOf(first)).toEqual(expect.arrayContaining(['move', 'add_item']));
     expect(String(first?.prompt[0]?.content)).toContain('You are in the shop.');
-    // The mode holds for the whole run.
+    // The mode stays the same for the whole run.
     expect(String(second?.prompt[0]?.content)).toContain('You are in the shop.');
     expect(namesOf(third)).toContain('move');
     expect(namesOf(third)).not.toContain('add_item');
@@ -135,7 +135,7 @@ describe('modes of an agent', () => {
     expect(finished).toEqual(['', 'Out.', 'On the street.']);
   });
 
-  it('[A13] a request that must have no effects gets no tools with effects, from the mode neither', async () => {
+  it('[A13] a request that must have no effects gets no tools with effects, not from the mode either', async () => {
     const model = scriptedModel(['A title.']);
     await using gateway = await startTestGateway({ model, definitions: { clerk: definition }, agents });
     const { status } = await fetch(`${gateway.url}/v1/chat/completions`, {
@@ -273,7 +273,7 @@ describe('rewind', () => {
     expect(slices.cart.state).toEqual(['lamp']);
   });
 
-  it('[A14] goes back to the start of the run; sent messages stay, and the agent is told which', async () => {
+  it('[A14] goes back to the start of the run; sent messages stay, and the agent reads which', async () => {
     let spaceId = '';
     const rewinding = [{ toolName: 'rewind', input: { reason: 'Wrong item.', guidance: 'Take a lamp.' } }];
     const model = scriptedModel([

@@ -10,7 +10,7 @@ import { add_item, adding, ask, cart, clerk, inbox, LONG, ping, withSummaries } 
 const agents = [{ name: 'Clerk', definition: 'clerk' }];
 
 describe('the session of an agent', () => {
-  it('[A4] [A7] each conversation has a session of its own, and keeps what a successful call wrote', async () => {
+  it('[A4] [A7] each conversation has its own session, which keeps the writes of successful calls', async () => {
     const model = scriptedModel([adding('chair'), 'One.', adding('nothing'), 'Failed.', adding('lamp'), 'Two.']);
     await using gateway = await startTestGateway({ model, definitions: { clerk: clerk() }, agents });
     const { context_id } = await gateway.api('/api/chat', ask('A chair.'));
@@ -33,7 +33,7 @@ describe('the session of an agent', () => {
     expect((await gateway.request(`/api/agents/${id}/session?contextId=none`)).status).toBe(404);
   });
 
-  it('[A4] what a call wrote is there after an approval, and after compactions', async () => {
+  it('[A4] the writes of a call are kept after an approval, and after compactions', async () => {
     const approved = tool({
       description: 'Pays.',
       inputSchema: z.object({}),
@@ -113,7 +113,7 @@ describe('the session of an agent', () => {
       );
       expect(await inbox(gateway, id, 'pending')).toMatchObject([{ attempts: 0 }]);
       expect((await gateway.api(`/api/agents/${id}/session`)).slices.cart).toEqual({ version: 1, state: ['chair'] });
-      // Once: it does not try again by itself.
+      // Once: it is not retried.
       expect((await gateway.api(`/api/runs?agentId=${id}&status=failed`)).items).toHaveLength(1);
     }
     {
@@ -127,7 +127,7 @@ describe('the session of an agent', () => {
     }
   });
 
-  it('[A6] a stored slice that no code knows is kept as it is', async () => {
+  it('[A6] a stored slice that no code knows is kept unchanged', async () => {
     const home = await scratchFolder('session');
     let context_id = '';
     {

@@ -64,7 +64,7 @@ export async function ping(gateway: TestGateway): Promise<string> {
   return id;
 }
 
-/** A model whose script is used for steps alone. Each summary of a compaction is the same text. */
+/** A model whose script is used only for steps. Every summary of a compaction is the same text. */
 export function withSummaries(model: ScriptedModel): ScriptedModel {
   const summary = scriptedModel(() => 'They shopped.');
   return { ...model, doGenerate: (options) => summary.doGenerate(options), requests: model.requests };

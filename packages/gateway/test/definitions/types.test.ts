@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { type AgentDefinition, defineAgent, defineConfig } from '../../src/index.ts';
 import { add_item, cart, pay } from './shop.ts';
 
-// Each definition is wrong in one way, and in the types too: `tsc` fails if a line below a @ts-expect-error compiles.
+// Each definition has one mistake, which is also a type error: `tsc` fails if a line below a @ts-expect-error compiles.
 // The functions run as well, because the types do not replace the checks.
 const place = slice('place', { initial: { at: 'shop' as 'shop' | 'street' }, on: {} });
 const world = plugin({ name: 'world', tools: () => ({}), getAgentConfig: () => ({ instructions: '', tools: {} }) });
@@ -86,7 +86,7 @@ it('a plugin gets the ctx of the definition, and a missing or wrong one is a com
   expect(() => defineAgent({ ctx })).toThrow('ctx has no effect without plugins');
 });
 
-it('what cannot be known from the types compiles', () => {
+it('values that the types cannot check compile', () => {
   const orders = section({ key: 'orders', title: 'Orders', template: 'Take orders.', tools: { pay } });
   const instructions = prompt({ ns: 'shop', key: 'clerk', sections: [orders] });
   const names: readonly string[] = ['add_item'];

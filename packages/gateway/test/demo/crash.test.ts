@@ -27,14 +27,14 @@ async function ask({ url }: Gateway, path: string, { body, key = KEY }: { body?:
   return { status: response.status, json: (await response.json()) as Record<string, unknown> };
 }
 
-test('[S19] a gateway that is not the demo of the command line has no path to crash it, and names none', async () => {
+test('[S19] a gateway that is not the demo of the command line has no endpoint to crash it, and does not document one', async () => {
   await withGateway(undefined, async (gateway) => {
     expect((await ask(gateway, '/api/demo/crash', { body: {} })).status).toBe(404);
     expect((await ask(gateway, '/api/status')).json).not.toHaveProperty('canCrash');
   });
 });
 
-test('[S19] only an administrator crashes the demo, and is answered before it dies', async () => {
+test('[S19] only an administrator can crash the demo, and gets the response before it dies', async () => {
   const { promise: crashed, resolve } = Promise.withResolvers<void>();
   await withGateway(resolve, async (gateway) => {
     const { json: writer } = await ask(gateway, '/api/keys', { body: { name: 'writer', scopes: ['write'] } });

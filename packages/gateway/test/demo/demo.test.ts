@@ -17,7 +17,7 @@ afterAll(async () => await gateway.stop());
 // biome-ignore lint/suspicious/noExplicitAny: what the API answers.
 type Message = any;
 
-/** Does it, and waits for the end of the run that it causes. */
+/** Performs the action, and waits for the end of the run that it causes. */
 async function act<T>(work: () => Promise<T>): Promise<T> {
   const ended = async (): Promise<number> => {
     const { items } = await gateway.api('/api/runs?limit=100');
@@ -29,7 +29,7 @@ async function act<T>(work: () => Promise<T>): Promise<T> {
   return done;
 }
 
-/** Says it, and gives what the agent showed. */
+/** Posts the text, and returns what the agent showed. */
 async function say(space: string, text: string): Promise<Message[]> {
   const { seq } = await act(() => gateway.api(`/api/spaces/${spaces[space]}/messages`, { entityId: ada, text }));
   return await messagesAfter(space, seq);
@@ -53,7 +53,7 @@ test('spaces and people are listed in the order of the demo', async () => {
   ]);
 });
 
-test('[S1] each sentence that the demo offers makes an agent act', { timeout: 60_000 }, async () => {
+test('[S1] each suggestion of the demo makes an agent act', { timeout: 60_000 }, async () => {
   const { items } = await gateway.api('/api/spaces');
   const acted: Record<string, string[]> = {};
   for (const { name, metadata } of items)
@@ -91,7 +91,7 @@ test('[K4] a payment takes two requests, a third after its approval, and a quest
   expect(await newestRun()).toEqual({ requests: 1, calls: ['send_message'] });
 });
 
-test('a yes books what was asked for, and a payment that is approved with another amount pays that', async () => {
+test('a yes books the requested trip, and a payment that is approved with another amount pays that amount', async () => {
   const [question] = await say('Travel desk', 'Book a hotel in Oslo for 2 nights.');
   await answer(question, { result: { confirmed: true } });
   const booked = (await messagesAfter('Travel desk', question.seq)).find(({ kind }) => kind === 'tool');

@@ -32,7 +32,7 @@ const lookup: LookupFunction = (name, _options, done) => {
 const allow = ['internal.test:8080'];
 const egress = createEgress({ allow, lookup });
 
-/** Stops where a packet would be sent: a test has no business with strangers' servers. */
+/** Stops before a packet would be sent: a test must not contact servers of others. */
 const dial: typeof buildConnector = (options) => (target, done) => {
   const dialled = (): void => done(Object.assign(new Error('dialled'), { code: 'DIALLED' }), null);
   const name = target.hostname.replace(/^\[|\]$/g, '');
@@ -67,7 +67,7 @@ describe('the egress guard', { concurrent: true }, () => {
       '%31%32%37.0.0.1',
       '①②⑦.0.0.1',
     ],
-    // This network, private, carrier NAT, link-local, metadata.
+    // "This network", private, carrier NAT, link-local, metadata.
     ...[
       '0',
       '0.0.0.0',
@@ -101,7 +101,7 @@ describe('the egress guard', { concurrent: true }, () => {
       '240.0.0.1',
     ],
     '255.255.255.255',
-    // IPv6: loopback, any, mapped, compatible, translated, tunnelled, local, multicast, documentation, not given out.
+    // IPv6: loopback, any, mapped, compatible, translated, tunnelled, local, multicast, documentation, unassigned.
     ...[
       '[::1]',
       '[::]',
@@ -183,7 +183,7 @@ describe('the egress guard', { concurrent: true }, () => {
       'internal.test:8080',
       'internal.test.:8080',
     ],
-  ])('[X8] http://%s is let through', async (host) => {
+  ])('[X8] http://%s is allowed', async (host) => {
     expect(await verdict(`http://${host}`)).toBe('DIALLED');
   });
 

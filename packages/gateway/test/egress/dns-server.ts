@@ -3,9 +3,9 @@ import { Resolver } from 'node:dns';
 import { once } from 'node:events';
 import { isIPv6, type LookupFunction } from 'node:net';
 
-/** A DNS server on this machine whose answers a function decides, question by question. */
+/** A DNS server on this machine whose answer to each question is decided by a function. */
 export interface DnsServer extends AsyncDisposable {
-  /** Asks this server, and no cache. */
+  /** Resolves with this server, without a cache. */
   readonly lookup: LookupFunction;
   /** The names that were asked for, in order. */
   readonly questions: readonly string[];
@@ -60,7 +60,7 @@ function answerTo(query: Buffer, addresses: readonly string[]): Buffer {
   return Buffer.concat([header, query.subarray(HEADER_BYTES, questionEnd), ...addresses.map(record)]);
 }
 
-/** An A record of the name that was asked for, which is not to be kept for a second. */
+/** An A record for the requested name with a TTL of 0. */
 function record(address: string): Buffer {
   const head = Buffer.from([0xc0, HEADER_BYTES, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4]);
   return Buffer.concat([head, Buffer.from(address.split('.').map(Number))]);

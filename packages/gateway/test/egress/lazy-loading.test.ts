@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
-/** Starts a gateway with a tool that calls a URL, uses everything but the tool, then makes one connection. */
+/** Starts a gateway with a tool that calls a URL, uses everything except the tool, then makes one connection. */
 const SCRIPT = `
 import { createRequire } from 'node:module';
 import { startTestGateway } from '@lastcall/gateway/testing';

@@ -5,11 +5,11 @@ import { isNeverSent } from '../../src/ports/egress/never-sent.ts';
 import { startWebSite, type WebSite } from '../support/web-site.ts';
 import { startDnsServer } from './dns-server.ts';
 
-// This machine has all of 127.0.0.0/8: the first is opened and stands for a public address, the second is an inner one.
+// All of 127.0.0.0/8 is this machine: the first address is allowed and represents a public one, the second is an internal one.
 const OPENED = '127.0.0.2';
 const INNER = '127.0.0.3';
 
-/** Answers once per connection, so that each request resolves the name anew. */
+/** Answers once per connection, so that each request resolves the name again. */
 const closing = (): Promise<WebSite> =>
   startWebSite((_request, response) => response.setHeader('connection', 'close').end('hello'));
 
@@ -25,7 +25,7 @@ async function tryAll(times: number, attempt: () => Promise<unknown>): Promise<s
   return results;
 }
 
-test('[X8] a name whose address changes between two look-ups is never connected to at the address that is refused', async () => {
+test('[X8] a name whose address changes between two lookups is never connected to at a refused address', async () => {
   await using site = await closing();
   let count = 0;
   await using dns = await startDnsServer(() => [count++ % 2 === 0 ? OPENED : INNER]);
@@ -33,14 +33,14 @@ test('[X8] a name whose address changes between two look-ups is never connected 
   const url = `http://rebinding.test:${site.port}/`;
   const results = await tryAll(20, async () => (await egress.request({ url })).body.resume());
   await egress.close();
-  // One look-up for each: what was checked is what was connected to.
+  // One lookup for each request: the checked address is the one that was connected to.
   expect(dns.questions).toHaveLength(20);
   expect(results.filter((one) => one === 'answered')).toHaveLength(10);
   expect(results.filter((one) => one === 'egress_refused')).toHaveLength(10);
   expect(new Set(site.requests.map(({ address }) => address))).toEqual(new Set([OPENED]));
 });
 
-test('[X8] a name with one bad address among good ones is refused whole, in every order', async () => {
+test('[X8] a name with one forbidden address among allowed ones is refused, in every order', async () => {
   await using site = await closing();
   const answers = [
     [OPENED, INNER],
@@ -55,7 +55,7 @@ test('[X8] a name with one bad address among good ones is refused whole, in ever
   expect(site.requests).toEqual([]);
 });
 
-test('[X8] an opened name may lead anywhere, on its port alone; the address itself stays closed', async () => {
+test('[X8] an allowed name may resolve to any address, only on its port; the address itself stays forbidden', async () => {
   await using site = await closing();
   await using other = await closing();
   await using dns = await startDnsServer(() => [INNER]);
@@ -74,7 +74,7 @@ test('[X8] an opened name may lead anywhere, on its port alone; the address itse
   expect(other.requests).toEqual([]);
 });
 
-test('[X8] closing a host drops its pooled connection, and leaves those that are still opened alone', async () => {
+test('[X8] removing a host drops its pooled connection, and keeps those of hosts that are still allowed', async () => {
   await using kept = await startWebSite();
   await using closed = await startWebSite();
   const egress = createEgress({ allow: [kept.host, closed.host] });
@@ -91,7 +91,7 @@ test('[X8] closing a host drops its pooled connection, and leaves those that are
   await egress.close();
 });
 
-test('[X8] closing a host ends a response that still comes from it', async () => {
+test('[X8] removing a host aborts a response that is still being received from it', async () => {
   await using site = await startWebSite((_request, response) => response.write('beginning'));
   const egress = createEgress({ allow: [site.host] });
   const { body } = await egress.request({ url: site.url });
@@ -102,7 +102,7 @@ test('[X8] closing a host ends a response that still comes from it', async () =>
   await egress.close();
 });
 
-test('[X8] a request that is under way when its host is closed fails, and may have arrived', async () => {
+test('[X8] an active request fails when its host is removed, and may have arrived', async () => {
   const arrived = Promise.withResolvers<void>();
   await using site = await startWebSite(() => arrived.resolve());
   const egress = createEgress({ allow: [site.host] });

@@ -8,7 +8,7 @@ import { startWebSite, type WebSite } from '../support/web-site.ts';
 const to = (response: ServerResponse, status: number, location: string): unknown =>
   response.writeHead(status, { location }).end('elsewhere');
 
-/** A site that redirects by its path, `/308?http://…`, and answers on every other. */
+/** A site that redirects on paths such as `/308?http://…`, and answers on all others. */
 const startRedirector = (): Promise<WebSite> =>
   startWebSite(({ url }, response) => {
     const [, status, location = ''] = /^\/(30\d)\?(.*)/.exec(url) ?? [];
@@ -98,14 +98,14 @@ describe('a redirect', () => {
     });
     response.body.resume();
     expect(world.site.requests[1]).toMatchObject({ method: next, body, url: '/end' });
-    // Within an origin its credentials stay, and a body that is gone leaves no type behind.
+    // Within an origin the credentials are kept, and a request without its body has no content type.
     expect(world.site.requests[1]?.headers.authorization).toBe(`Bearer ${SECRET}`);
     expect(world.site.requests[1]?.headers['content-type']).toBe(
       body === '' && method !== 'HEAD' ? undefined : 'text/plain',
     );
   });
 
-  test('[X8] to another origin takes no secret along, whatever the header is called', async () => {
+  test('[X8] to another origin does not send secrets, whatever the header is called', async () => {
     await using world = await open();
     const { body } = await world.egress.request({ ...posting, url: via(world.site, 307, `${world.other.url}/end`) });
     body.resume();
@@ -128,7 +128,7 @@ describe('a redirect', () => {
     const url = via(site, status, `${other.url}/end`);
     const body = `key=${SECRET}`;
     await expect(egress.request({ ...posting, url, body })).rejects.toThrow('with its secrets to another origin');
-    // Where nobody says what is secret, every body is.
+    // If it is not specified what is secret, every body counts as secret.
     await expect(egress.fetch(url, { method: 'POST', body: 'a' })).rejects.toThrow(
       'with its secrets to another origin',
     );
@@ -152,7 +152,7 @@ describe('a redirect', () => {
     expect(follow('//b.test/x').url.href).toBe('https://b.test/x');
   });
 
-  test('a 304, and a 302 that leads nowhere, are answers like others', async () => {
+  test('a 304, and a 302 without a location, are ordinary responses', async () => {
     await using site = await startWebSite(({ url }, response) => response.writeHead(Number(url.slice(1))).end());
     const egress = createEgress({ allow: [site.host] });
     expect((await egress.fetch(`${site.url}/304`)).status).toBe(304);
@@ -161,8 +161,8 @@ describe('a redirect', () => {
   });
 });
 
-describe('fetch by way of the guard', () => {
-  test('is a fetch for libraries: streams, headers, methods and aborts are those of the web', async () => {
+describe('fetch through the guard', () => {
+  test('is a standard fetch for libraries: streams, headers, methods and aborts', async () => {
     const closed = Promise.withResolvers<void>();
     await using site = await startWebSite(({ url, body, headers }, response) => {
       if (url === '/stream') {
@@ -190,7 +190,7 @@ describe('fetch by way of the guard', () => {
     await egress.close();
   });
 
-  test('a caller that follows redirects itself, or wants none, is obeyed', async () => {
+  test('a caller can follow redirects itself, or forbid them', async () => {
     await using world = await open();
     const url = via(world.site, 302, '/end');
     expect((await world.egress.fetch(url, { redirect: 'manual' })).headers.get('location')).toBe('/end');
@@ -198,7 +198,7 @@ describe('fetch by way of the guard', () => {
     expect(world.site.requests).toHaveLength(2);
   });
 
-  test('a body that was compressed without being asked for is read, and an unknown encoding is an error', async () => {
+  test('a body that was compressed without a request for it is read, and an unknown encoding is an error', async () => {
     await using site = await startWebSite(({ url }, response) =>
       response.writeHead(200, { 'content-encoding': url.slice(1) }).end(gzipSync('hello')),
     );

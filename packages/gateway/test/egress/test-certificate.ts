@@ -1,6 +1,6 @@
 /**
- * A certificate for `secure.test`, its key, and the authority that signed it, whose own key was thrown away. Nobody outside these tests
- * trusts it. It is good until 2126; made with `openssl req -x509` and `openssl x509 -req`.
+ * A certificate for `secure.test`, its key, and the authority that signed it, whose key was deleted. Only these tests
+ * trust it. It is valid until 2126; made with `openssl req -x509` and `openssl x509 -req`.
  */
 export const AUTHORITY = `-----BEGIN CERTIFICATE-----
 MIIBqjCCAVGgAwIBAgIUTGeor0mgbp0oyCEWNqINi1eeHb0wCgYIKoZIzj0EAwIw

@@ -61,7 +61,7 @@ const failure = (attempt: Promise<unknown>): Promise<Error & { code?: string }> 
     (error) => error,
   );
 
-test('[X8] over TLS the real address is checked, connection by connection, and the server hears the name that was asked for', async () => {
+test('[X8] over TLS the real address is checked for each connection, and the server gets the requested name', async () => {
   await using site = await startSecureSite();
   let count = 0;
   await using dns = await startDnsServer(() => [count++ % 2 === 0 ? OPENED : INNER]);
@@ -79,11 +79,11 @@ test('[X8] over TLS the real address is checked, connection by connection, and t
   expect(new Set(site.seen.map(({ address }) => address))).toEqual(new Set([OPENED]));
   expect(new Set(site.seen.map(({ serverName }) => serverName))).toEqual(new Set(['secure.test']));
   expect(new Set(site.seen.map(({ headers }) => headers.host))).toEqual(new Set([`secure.test:${site.port}`]));
-  // Nothing was said to the inner address: not even the name.
+  // Nothing was sent to the internal address, not even the name.
   expect(site.names).toHaveLength(5);
 });
 
-test('[X8] an opened name with a certificate for another one is refused before the request is sent', async () => {
+test('[X8] an allowed name with a certificate for another name is refused before the request is sent', async () => {
   await using site = await startSecureSite();
   await using dns = await startDnsServer(() => [OPENED]);
   const egress = createEgress({ allow: [`other.test:${site.port}`], lookup: dns.lookup });
@@ -94,7 +94,7 @@ test('[X8] an opened name with a certificate for another one is refused before t
   expect([site.names, site.seen]).toEqual([['other.test'], []]);
 });
 
-test('[X8] a certificate that nobody trusts is refused before the request is sent', async () => {
+test('[X8] an untrusted certificate is refused before the request is sent', async () => {
   await using site = await startSecureSite();
   await using dns = await startDnsServer(() => [OPENED]);
   const egress = createEgress({ allow: [`secure.test:${site.port}`], lookup: dns.lookup });

@@ -5,7 +5,7 @@ import { describeIdleWorld } from '../support/describe-worlds.ts';
 describeIdleWorld('entities', ({ world }) => {
   const enter = (given: NewEntity) => world.in((tx) => createEntity(tx, given));
 
-  test('an entity is read back as it was made', async () => {
+  test('an entity is read back as it was created', async () => {
     const metadata = { mail: 'ann@example.com', odd: 'nul \u0000, half \ud800' };
     const made = await enter({ kind: 'human', externalId: 'u-1', displayName: 'Ann 🙂', metadata });
     expect(await getEntity(world.store.db, made.id)).toEqual(made);
@@ -42,7 +42,7 @@ describeIdleWorld('entities', ({ world }) => {
     await expect(enter(given)).rejects.toMatchObject({ code: 'invalid_request', details: { path } });
   });
 
-  test('[G53] what is too long is refused with the limit, and not cut', async () => {
+  test('[G53] a value that is too long is refused with the limit, and not cut', async () => {
     await expect(enter({ kind: 'human', displayName: 'a'.repeat(201) })).rejects.toMatchObject({
       code: 'too_large',
       details: { path: 'displayName', limit: 200 },

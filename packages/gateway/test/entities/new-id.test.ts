@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../src/domain/new-id.ts';
 
-test('ids of one millisecond are in the order in which they were made, and none is made twice', () => {
+test('ids of one millisecond are in the order of creation, and none is created twice', () => {
   const ids = Array.from({ length: 2_000 }, () => newId(1_700_000_000_000));
   expect(ids.toSorted()).toEqual(ids);
   expect(new Set(ids).size).toBe(ids.length);
@@ -10,7 +10,7 @@ test('ids of one millisecond are in the order in which they were made, and none 
   );
   const later = newId(1_700_000_000_001);
   expect(later > (ids.at(-1) ?? '')).toBe(true);
-  // More than can be counted: they are still different.
+  // More ids than the counter can hold are still different.
   const many = Array.from({ length: 20_000 }, () => newId(1_700_000_000_002));
   expect(new Set(many).size).toBe(many.length);
 });

@@ -8,7 +8,7 @@ const copiesOf = (...texts: string[]): Copies => {
 };
 
 describe('copies of erased texts', () => {
-  test('[O3] six words in a row are found in any case and punctuation, and what is around them stays', () => {
+  test('[O3] six words in a row are found in any case and punctuation, and the text around them stays', () => {
     const copies = copiesOf('My grandmother kept eleven blue parrots behind the harbour wall.');
     expect(copies.redact('She said: GRANDMOTHER kept, eleven blue parrots behind it all.')).toBe(
       'She said: [erased] it all.',
@@ -16,14 +16,14 @@ describe('copies of erased texts', () => {
     expect(copies.redact('My grandmother kept a parrot.')).toBe('My grandmother kept a parrot.');
   });
 
-  test('[O3] addresses, numbers and codes are found alone, however they are joined', () => {
+  test('[O3] addresses, numbers and codes are found on their own, with any separators', () => {
     const copies = copiesOf('Write to ada@example.com or call 030-1234567, code zx-81-plant.');
     expect(copies.redact('ada@example.com; 030-1234567; zx-81-plant')).toBe('[erased]; [erased]; [erased]');
     expect(copies.redact('key: code_zx-81_plant')).toBe('key: code_[erased]');
     expect(copies.redact('Write to call code.')).toBe('Write to call code.');
   });
 
-  test('[O3] JSON stays JSON: in nested strings, in keys, and where a number is a copy', () => {
+  test('[O3] JSON stays valid: in nested strings, in keys, and if a number is a copy', () => {
     const copies = copiesOf('Call 1234567890 now,\nmy "dear" friend with eleven blue parrots');
     const nested = JSON.stringify({
       text: JSON.stringify({ line: 'x friend with eleven blue parrots\nCall 1234567890' }),
@@ -34,7 +34,7 @@ describe('copies of erased texts', () => {
     expect(copies.redactJson('{"n":1234567890,"m":5}')).toBe('{"n":null,"m":5}');
   });
 
-  test('[O3] what the person wrote is found by their id, however short it is', () => {
+  test('[O3] texts of the person are found by their id, however short they are', () => {
     const copies = new Copies({ authorId: 'ada-id', names: ['Ada Byron', 'Ada'] });
     const event = JSON.stringify({ message: { entityId: 'ada-id', text: 'ok', seq: 3 }, by: 'Ada Byron wrote to Ada' });
     expect(JSON.parse(copies.redactJson(event))).toEqual({
@@ -45,7 +45,7 @@ describe('copies of erased texts', () => {
     expect(copies.redactJson(other)).toBe(other);
   });
 
-  test('text without copies is the same text', () => {
+  test('text without copies is unchanged', () => {
     const text = 'Nothing of it is here, and nobody said it.';
     expect(copiesOf('Something else entirely was said by them there').redact(text)).toBe(text);
     expect(new Copies().redact(text)).toBe(text);

@@ -118,7 +118,7 @@ describe.each(databases)('an erasure of files and short texts on $kind', ({ crea
     expect(await gateway.api(`/api/agents/${agent}/transcript`)).toEqual(before);
   });
 
-  test('[O3] an erased conversation takes its files with it, and nothing of others', async () => {
+  test('[O3] erasing a conversation deletes its files, and nothing of others', async () => {
     const gateway = await open(() => 'Ok Vb3n.');
     const { agent, ada, ben, space } = await settle(gateway);
     const [token, other] = [await tokenOf(gateway, ada), await tokenOf(gateway, ben)];
@@ -134,7 +134,7 @@ describe.each(databases)('an erasure of files and short texts on $kind', ({ crea
     expect(await left(NAME, SHORT)).toEqual(NOWHERE(NAME, SHORT));
   });
 
-  test('[O3] a conversation that is deleted takes its files with it', async () => {
+  test('[O3] deleting a conversation deletes its files', async () => {
     const gateway = await open(() => 'Ok.');
     const { agent, ada } = await settle(gateway);
     const token = await tokenOf(gateway, ada);

@@ -45,7 +45,7 @@ describe.each(databases)('grants and erasures on $kind', ({ create }) => {
     expect(await tables(office, 'Mumbleford')).toEqual([]);
   });
 
-  test('[O9] a person who wrote the number of a limit does not take the limit away', async () => {
+  test('[O9] erasing a person who wrote the number of a limit does not remove the limit', async () => {
     const office = await open();
     const asked = await office.pay({ amount: 5 });
     const conditions = [{ field: '/amount', atMost: 1_000_000 }];

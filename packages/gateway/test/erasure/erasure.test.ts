@@ -50,12 +50,12 @@ describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
   const say = (gateway: TestGateway, space: string, entityId: string, text: string) =>
     gateway.api(`/api/spaces/${space}/messages`, { entityId, text });
 
-  /** Calls a tool once and stores a memory and a goal with what the person said, and repeats it, also in later runs. */
+  /** Calls a tool once, stores a memory and a goal with the person's text, and repeats the text, also in later runs. */
   const parrot = ({ prompt }: LanguageModelV4CallOptions): ScriptedReply => {
     const said = JSON.stringify(prompt);
     const about = `You said ${PLANTED}: ${SENTENCE}.`;
     if (!said.includes(PLANTED)) return 'I know nothing.';
-    // The last message of a prompt says what the agent's goals and memories are now: it is not the result of the tool.
+    // The last message of a prompt has the agent's current goals and memories: it is not the result of the tool.
     if (said.includes(SEEN)) return about;
     return [
       { toolName: 'set_memories', input: { memories: [{ key: 'parrots', value: about }] } },
@@ -82,7 +82,7 @@ describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
     await quiet(gateway, 1);
     await say(gateway, space, ada, 'ok');
     await quiet(gateway, 2);
-    // A run that the person has no part in repeats what the transcript says.
+    // A run without the person repeats the text of the transcript.
     await say(gateway, space, ben, 'What did she say?');
     await quiet(gateway, 3);
     const { token } = await gateway.api(`/api/entities/${ada}/token`, {});
@@ -94,7 +94,7 @@ describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
     await quiet(gateway, 5);
     await gateway.api(`/api/runs/${fork.runId}/forks`, { atStep: 2 });
     await quiet(gateway, 6);
-    // So have the cases of evaluations and their results.
+    // The cases of evaluations and their results have copies too.
     const evaluation = `/api/evaluations/${(await gateway.api('/api/evaluations', { name: 'parrots' })).id}`;
     const stored = await gateway.api(`${evaluation}/cases`, { runId: chat.run_id });
     expect(stored).toMatchObject({ input: `Again: ${PLANTED}`, expected: expect.stringContaining(SENTENCE) });
@@ -127,7 +127,7 @@ describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
     expect(after.items.find(({ entityId }: { entityId: string }) => entityId === ben).text).toBe('What did she say?');
     expect((await gateway.api('/api/runs?limit=100')).items).toHaveLength(runs);
     expect(await gateway.api(`/api/entities/${ada}`)).toMatchObject({ displayName: '[erased]', metadata: {} });
-    // What the model of the fork made of the text is gone as a whole.
+    // The replies of the fork's model to the text are erased completely.
     const repeated = await gateway.api(`/api/runs/${fork.runId}/transcript`);
     expect(repeated.items.length).toBeGreaterThan(2);
     expect(JSON.stringify(repeated)).not.toContain('You said');
@@ -136,7 +136,7 @@ describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
       cases: 0,
       newest: { samples: 2, scores: { answer: { mean: 1 } } },
     });
-    // A report of before the erasure that is sent now brings no text back.
+    // A report from before the erasure that is sent now does not restore any text.
     await gateway.api(`${evaluation}/reports`, { version: 'v2', samples: [{ ...told, runId: fork.runId }] });
     expect((await gateway.api(`${evaluation}/results`)).items[0].cells[0].samples).toEqual([
       { sample: 1, scores: { answer: { value: 1 } }, ms: 5, runId: fork.runId },
@@ -150,7 +150,7 @@ describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
     let isLater = false;
     // Neither the cancel nor the lost lease stops this model: it repeats the text when everything is erased.
     const stubborn = async (request: LanguageModelV4CallOptions): Promise<ScriptedReply> => {
-      // After the takeover it is asked again, with what is left.
+      // After the takeover it is asked again, with the remaining texts.
       if (!isLater || !JSON.stringify(request.prompt).includes(PLANTED)) return parrot(request);
       asked.resolve();
       await answer.promise;
@@ -163,7 +163,7 @@ describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
     isLater = true;
     await say(first, space, ben, 'What did she say?');
     await asked.promise;
-    // Another gateway, which orders the erasure, and may perform it, while the first one has the run.
+    // Another gateway orders the erasure, and may perform it, while the first one has the run.
     const second = kind === 'postgres' ? await open(parrot) : first;
     const { id: erasureId } = await second.api(`/api/entities/${ada}`, undefined, { method: 'DELETE' });
     await doneErasure(second, erasureId);
@@ -172,7 +172,7 @@ describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
     expect(await where(PLANTED, SENTENCE)).toEqual(nowhere(PLANTED, SENTENCE));
   }, 150_000);
 
-  test('[O3] a transcript that was erased is still valid: the agent goes on, and every call has its result', async () => {
+  test('[O3] an erased transcript is still valid: the agent continues, and every call has its result', async () => {
     const requests: LanguageModelV4CallOptions[] = [];
     const gateway = await open((request) => {
       requests.push(request);
@@ -198,7 +198,7 @@ describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
     expect(items.at(-1).text).toBe('I know nothing.');
   }, 150_000);
 
-  test('[O3] a deleted space leaves no text of its messages, in no run of its agents, and nobody can post to it', async () => {
+  test('[O3] a deleted space leaves no text of its messages in any run of its agents, and no one can post to it', async () => {
     const gateway = await open(parrot);
     const { ada, ben, space } = await settle(gateway);
     await say(gateway, space, ada, `I live at ${PLANTED}. ${SENTENCE}`);

@@ -24,13 +24,13 @@ describe.each(databases)('the text columns of $kind', ({ create }) => {
     );
     const columns = await textColumns(store);
     expect(columns.filter((column) => !known.includes(column))).toEqual([]);
-    // SQLite keeps a column that PostgreSQL has not.
+    // SQLite has a column that PostgreSQL does not have.
     expect(known.filter((column) => !columns.includes(column) && column !== 'entities.old_external_id')).toEqual([]);
     const reasons = Object.values(TEXT_COLUMNS).flatMap((one) => Object.values(one));
     expect(reasons.filter((how) => !['json', 'text', 'own'].includes(how) && !/^[A-Z].*\.$/.test(how))).toEqual([]);
   });
 
-  test('[O3] the planner of the database takes no samples of texts that are erased', async () => {
+  test('[O3] the statistics of the database planner have no samples of columns that are erased', async () => {
     if (store.dialect === 'sqlite') {
       const { rows } = await sql`select 1 from sqlite_master where name like 'sqlite_stat%'`.execute(store.db);
       expect(rows).toEqual([]);

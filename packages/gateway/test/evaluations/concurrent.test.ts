@@ -17,7 +17,7 @@ describeIdleWorld('evaluations that change at the same moment', ({ world, beside
     const threadId = await world.agent();
     return { threadId, runId: await world.in((tx) => insertRun(tx, { thread_id: threadId, status: 'completed' })) };
   };
-  /** Does the work, and stays open until the other one waits for it. */
+  /** Does the work in a transaction that stays open until the other one waits for it. */
   const held =
     <T>(work: (tx: Tx) => Promise<T>) =>
     (hold: () => Promise<void>) =>
@@ -49,7 +49,7 @@ describeIdleWorld('evaluations that change at the same moment', ({ world, beside
     expect(await samples.execute()).toEqual([]);
   });
 
-  test('[E6] two cases of one name that are added together get two names, and one run is one case', async () => {
+  test('[E6] two cases with one name that are added at the same time get two names, and one run is one case', async () => {
     const [id, one, two] = [await newEvaluation(), await newRun(), await newRun()];
     const add = (runId: string) => (tx: Tx) => addCase(tx, id, { runId, name: 'case', expected: 'Yes.' });
     await overlap(other.store, held(add(one.runId)), () => other.in(add(two.runId)));

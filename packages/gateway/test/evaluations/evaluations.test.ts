@@ -27,7 +27,7 @@ describe.each(databases)('evaluations on $kind', ({ create }) => {
       },
       paid: () => paid,
       ask: async (message: string): Promise<string> => (await gateway.api('/chat', { agent: 'Clerk', message })).run_id,
-      /** Does a run again, to its end. */
+      /** Repeats a run until its end. */
       fork: async (runId: string): Promise<void> => {
         const fork = await gateway.api(`/api/runs/${runId}/forks`, { atStep: 1 });
         await waitFor(async () => (await gateway.api(`/api/runs/${fork.runId}`)).status === 'completed');
@@ -92,7 +92,7 @@ describe.each(databases)('evaluations on $kind', ({ create }) => {
       expect((await api(`/api/evaluations/${theirs.id}/cases`, { runId }, given)).error.code).toBe('not_found');
   });
 
-  test('[E8] the last tasks of an agent are what was asked of it: forks are no tasks', async () => {
+  test('[E8] the last tasks of an agent are the requests to it, without forks', async () => {
     const { api, ask, clerk } = desk;
     const runs = [await ask('Pay one.'), await ask('Pay two.'), await ask('Pay three.')];
     await desk.fork(runs[2] ?? '');
@@ -119,7 +119,7 @@ describe.each(databases)('evaluations on $kind', ({ create }) => {
       ...{ version: 'v1', samples: 8, failed: 0, tokens: 56 },
       scores: { answer: { mean: 0.75, n: 8 } },
     });
-    // In two pieces, and the second one twice, as after a lost answer.
+    // In two pieces, with the second one sent twice, as after a lost response.
     const id = 'second-version';
     const failed = { case: 'case 7', sample: 1, scores: {}, error: 'The model is down.', ms: 3, cost: 0.5 };
     await api(`${path}/reports`, { id, version: 'v2', samples: [sample(0, 1), sample(1, 1)] });
@@ -156,7 +156,7 @@ describe.each(databases)('evaluations on $kind', ({ create }) => {
     expect((await api('/api/evaluations?name=matrix')).items).toMatchObject([
       { reports: 2, newest: { version: 'v2' } },
     ]);
-    // Of a run that was deleted before the report arrived, the scores are left. For another project, the run does not exist.
+    // For a run that was deleted before the report arrived, only the scores are kept. For another project, the run does not exist.
     const gone = await api(`${path}/reports`, { version: 'v3', samples: [sample(1, 0, { runId: 'deleted' })] });
     const [{ cells }] = (await api(`${path}/results`)).items;
     expect(cells[0].samples).toEqual([{ sample: 1, scores: { answer: { value: 0 } }, ms: 10, tokens: 7 }]);
@@ -170,7 +170,7 @@ describe.each(databases)('evaluations on $kind', ({ create }) => {
     expect((await api(`${path}/results`)).error.code).toBe('not_found');
   });
 
-  test('[E6] [O2] the name of a case, which is what was asked, goes with its run, and its results stay comparable', async () => {
+  test('[E6] [O2] the name of a case, which has the text of the request, is deleted with its run, and its results stay comparable', async () => {
     const { api, evaluation } = desk;
     const path = await evaluation('gone');
     const asked = 'What is the number of the card of Mrs Planted?';
@@ -182,7 +182,7 @@ describe.each(databases)('evaluations on $kind', ({ create }) => {
     const again = await api(`/api/runs/${runId}/forks`, { atStep: 1 });
     await waitFor(async () => (await api(`/api/runs/${again.runId}`)).status === 'completed');
     const sample = { sample: 1, scores: { answer: { value: 1 } }, ms: 1 };
-    // One version knows the run that did the case again, and the other one does not. A task that is no case has its own name.
+    // One version has the run that repeated the case, the other does not. A task that is not a case has its own name.
     const told = { ...sample, case: stored.name };
     const own = { ...sample, case: kept.name };
     await api(`${path}/reports`, { version: 'v1', samples: [{ ...told, runId: again.runId }, own] });
@@ -206,7 +206,7 @@ describe.each(databases)('evaluations on $kind', ({ create }) => {
     const response = 'a'.repeat(3_990);
     const sample = { sample: 1, scores: { answer: { value: 1, reason: 'b'.repeat(9_000) } }, ms: 1 };
     const report = { id: 'a-long-report', version: 'v1' };
-    // More texts than fit into a page, in twelve cases, and one of them with more samples than are shown.
+    // Twelve cases with more text than fits into a page, one of them with more samples than are shown.
     for (let at = 0; at < 12; at++) {
       const samples = Array.from({ length: at === 0 ? 105 : 80 }, () => ({
         ...sample,

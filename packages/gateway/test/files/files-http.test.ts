@@ -79,7 +79,7 @@ test('[A9] reading needs the scope `read`, and changing the scope `write`', asyn
   expect(await textOf(filing, 'a.txt')).toBe('2');
 });
 
-test('[A9] a run that is under way sees what a person writes, and the write that is stored last stays', async () => {
+test('[A9] an active run sees the writes of a person, and the last stored write wins', async () => {
   const person = tool({
     description: 'A person writes files while a call writes them too.',
     inputSchema: z.object({}),

@@ -11,7 +11,7 @@ const ask = () => ({ agent: 'Filer', message: 'Go.' });
 describe.each(databases)('files of an agent on $kind', ({ create }) => {
   const database = forEachTest(create);
 
-  test('[A8] what a call wrote is there in the next run, and on another gateway', async () => {
+  test('[A8] the files that a call wrote exist in the next run, and on another gateway', async () => {
     {
       await using filing = await openFiling(
         [
@@ -38,7 +38,7 @@ describe.each(databases)('files of an agent on $kind', ({ create }) => {
     expect(await again.files()).toEqual(['notes/a.md']);
   });
 
-  test('[A8] [T27] a failed call leaves the files as they were', async () => {
+  test('[A8] [T27] a failed call leaves the files unchanged', async () => {
     await using filing = await openFiling(
       [
         working({ write: { 'a.txt': 'kept', 'b.txt': 'kept' } }),
@@ -62,7 +62,7 @@ describe.each(databases)('files of an agent on $kind', ({ create }) => {
     expect(await textOf(filing, `${encodeURIComponent('ä')}/${encodeURIComponent('😀.txt')}`)).toBe(text);
   });
 
-  test('[A8] a conversation has files of its own', async () => {
+  test('[A8] each conversation has its own files', async () => {
     await using filing = await openFiling(
       [
         working({ write: { 'mine.txt': '1' } }),
@@ -91,7 +91,7 @@ describe.each(databases)('files of an agent on $kind', ({ create }) => {
     await store.close();
   });
 
-  test('[A14] a rewind brings the files back as they were at the start of the run, and leaves what a person wrote', async () => {
+  test('[A14] a rewind restores the files of the start of the run, and keeps the writes of a person', async () => {
     const rewind = [{ toolName: 'rewind', input: { reason: 'Wrong.', guidance: 'Again.' } }];
     const replies: Parameters<typeof openFiling>[0] = [
       working({ write: { 'a.txt': 'before', 'gone.txt': 'before', 'person.txt': 'before' } }),
@@ -126,7 +126,7 @@ describe.each(databases)('files of an agent on $kind', ({ create }) => {
     await store.close();
   });
 
-  test('[A8] files are there after an approval, and after a compaction', async () => {
+  test('[A8] files are kept after an approval, and after a compaction', async () => {
     const approved = { ...work, approval: true } as typeof work;
     const padding = 'x'.repeat(4_000);
     const replies = [
@@ -251,7 +251,7 @@ describe('paths of files', () => {
   });
 });
 
-test('[A8] without files: true, writing a file is refused with what to do, for tools and for people', async () => {
+test('[A8] without files: true, writing a file is refused with a hint, for tools and for people', async () => {
   const home = await scratchFolder('files');
   await using filing = await openFiling([working({ write: { 'a.txt': '1' } }), 'Done.'], {
     home,

@@ -19,7 +19,7 @@ const workInput = z.object({
 
 type Work = z.input<typeof workInput>;
 
-/** Does what its input says with the agent's files. */
+/** A tool that performs the file operations of its input. */
 export const work = tool({
   description: 'Works with files.',
   inputSchema: workInput,
@@ -85,7 +85,7 @@ export async function openFiling(
         )
         .toBe('done');
     },
-    /** What the last request to the model says about the call before it. */
+    /** The result of the last call in the last request to the model. */
     lastResult: (): string => resultOf(model.requests.at(-1)),
     files: async (more = ''): Promise<readonly string[]> =>
       (await gateway.api(`/api/agents/${id}/files?limit=200${more}`)).items.map(({ path }: { path: string }) => path),

@@ -29,7 +29,7 @@ describe('files of a thread', () => {
     return { files, threadId };
   }
 
-  test('[A8] a run that uses no file reads none', async () => {
+  test('[A8] a run that uses no files reads none', async () => {
     const reads = { count: 0 };
     const { files } = open(reads);
     await runTurn({
@@ -42,7 +42,7 @@ describe('files of a thread', () => {
     expect(reads.count).toBe(0);
   });
 
-  test('[A8] they do what files in memory do, whether they are stored or not', async () => {
+  test('[A8] they behave like files in memory, whether they are stored or not', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(operation, { maxLength: 25 }), async (operations) => {
         const [{ files, threadId }, memory] = [
@@ -116,7 +116,7 @@ async function perform(files: Filesystem, { kind, path, text = '' }: Operation):
   }
 }
 
-/** In the store a directory is there as long as a file is in it. */
+/** In the store a directory exists as long as it has a file. */
 function withoutEmptyDirectories(files: Filesystem): Filesystem {
   return {
     ...files,

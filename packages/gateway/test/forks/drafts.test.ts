@@ -18,13 +18,13 @@ const by = { key: true, keyId: 'key' } as const;
 
 const detailsOf = ({ store }: World, runId: string) => getRunDetails(store.db, runId);
 
-/** The tables of conversations and of what they cost. A draft has rows in them, and changes none of others. */
+/** The tables of conversations and their costs. A draft has rows in them, and does not change other rows. */
 const OF_CONVERSATIONS = [
   ...['threads', 'contexts', 'forks', 'runs', 'transcript_entries', 'calls', 'inbox_events', 'request_texts'],
   ...['stream_events', 'streams', 'usage_requests', 'usage_days', 'spend_days', 'search_texts', 'search_state'],
 ];
 
-/** All that is stored outside of drafts. */
+/** All rows outside of drafts. */
 async function storedOutside({ store: { db } }: World): Promise<Readonly<Record<string, readonly unknown[]>>> {
   const tables = await db.introspection.getTables();
   const names = tables
@@ -81,7 +81,7 @@ describeWorlds(
       const promptAfter = async (contextId: string) => {
         const after = await lastRun(world, contextId);
         await draft(world, bot, { message: 'What was said?', after }, { model: 'other' });
-        // Reading is real.
+        // Reads are executed.
         expect(JSON.stringify(other.requests[3]?.prompt)).toContain('Hello.');
         return other.requests[2]?.prompt;
       };
@@ -105,7 +105,7 @@ describeWorlds(
       expect(request?.temperature).toBe(0.3);
       expect(JSON.stringify(request?.prompt)).toContain('Be brief.');
       expect(JSON.stringify(request?.prompt)).not.toContain('Be kind.');
-      // It is tried as it is in its spaces, with the built-in tools, which only tell it what they would do.
+      // It is tried as if in its spaces, with the built-in tools, which only report what they would do.
       expect(request?.tools?.map(({ name }) => name)).toEqual(
         expect.arrayContaining(['look', 'pay', 'send_message', 'read_messages', 'set_memories', 'set_plans']),
       );
@@ -113,7 +113,7 @@ describeWorlds(
       expect(ends.map(({ toolName, outcome }) => `${toolName} ${outcome.status}`)).toEqual([
         ...['set_memories ok', 'set_goals ok', 'set_plans ok', 'send_message ok', 'look ok', 'pay pending'],
       ]);
-      // What has effects outside waits, and runs only if its tool is named.
+      // A call with external effects waits, and runs only if its tool is named.
       expect(ran).toEqual({ pay: 0, look: 1 });
       const waiting = await world.store.db
         .selectFrom('calls')
@@ -137,16 +137,16 @@ describeWorlds(
       expect(world.heard(space)).toHaveLength(heard);
       expect(await storedOutside(world)).toEqual(before);
       expect(model.requests).toHaveLength(1);
-      // What it changed is known to it alone, also in what follows in the same conversation.
+      // Only the draft sees its changes, also later in the same conversation.
       for (const prompt of [other.requests[1]?.prompt, await promptAfter(started.contextId)])
         expect(JSON.stringify(prompt)).toContain('colour: red');
       expect(await storedOutside(world)).toEqual(before);
-      // It is no task of the agent, and no fork of a run.
+      // It is not a task of the agent, and not a fork of a run.
       const tasks = await lastTasks(world.store.db, bot, {});
       expect(JSON.stringify(tasks)).not.toContain('Pay 2.');
     });
 
-    test('[S25] a conversation with a draft goes on under other changes, and its last message can be answered again', async () => {
+    test('[S25] a conversation with a draft continues with other changes, and its last message can be answered again', async () => {
       const { ran, tools } = countingTools();
       const model = scriptedModel([
         ...[calls(['pay', { n: 1 }], ['look', { n: 1 }]), { text: 'Paid 1.' }],
@@ -164,7 +164,7 @@ describeWorlds(
         .where('thread_id', '=', first.contextId)
         .where('wait_status', '=', 'pending')
         .executeTakeFirstOrThrow();
-      // What waits or runs has to end first.
+      // Waiting and running calls have to end first.
       await expect(draft(world, bot, { message: 'More.', after: first.runId })).rejects.toMatchObject({
         code: 'context_in_use',
       });
@@ -182,7 +182,7 @@ describeWorlds(
       expect(promptOf(2)).not.toContain('One.');
       expect(ran).toEqual({ pay: 0, look: 2 });
 
-      // The same message, other instructions: the call that was made gets its outcome, and the other one waits.
+      // The same message with other instructions: the call that was made before gets its outcome, and the new one waits.
       const again = await draft(world, bot, { again: second.runId }, { instructions: 'Three.' });
       expect(await detailsOf(world, again.runId)).toMatchObject({
         status: 'waiting',
@@ -194,7 +194,7 @@ describeWorlds(
       expect(ran).toEqual({ pay: 0, look: 2 });
       expect((await endsOf(world, again.runId)).join()).toContain('Saw 2, as number 2.');
 
-      // A later run of the turn names its first one.
+      // A later run of the turn names the first run.
       const whole = await draft(world, bot, { again: ended }, { instructions: 'Four.' });
       expect(await detailsOf(world, whole.runId)).toMatchObject({ status: 'completed', draft: { again: first.runId } });
       expect((await endsOf(world, whole.runId)).join()).toContain('Paid by hand.');
@@ -205,7 +205,7 @@ describeWorlds(
         { kind: 'draft' },
         { kind: 'draft', runId: second.runId },
       ]);
-      // What was said before has not changed.
+      // Earlier messages have not changed.
       expect(await detailsOf(world, second.runId)).toMatchObject({ response: 'Looked.' });
     });
 

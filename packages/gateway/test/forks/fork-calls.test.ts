@@ -25,7 +25,7 @@ test('[E2] each instance of a machine gets the outcomes of its own calls first, 
     (instanceId, index) => calls.endOf(pay(`call-${index}`, instanceId))?.outcome.text,
   );
   expect(given).toEqual(['two', 'one', 'three', 'two', undefined, 'one', undefined]);
-  // The same call gets the same again.
+  // The same call gets the same outcome again.
   expect(calls.endOf(pay('call-1', 'root.1'))?.outcome.text).toBe('one');
 });
 

@@ -50,7 +50,7 @@ describeWorlds(
         expect(await stopOf(world, forked.runId)).toMatchObject({ status: 'completed', response: 'Done.' });
         expect(await requestsOf(world, forked.runId)).toEqual(await requestsOf(world, runId));
         expect(await endsOf(world, forked.runId)).toEqual(await endsOf(world, runId));
-        // It has used what its own requests used: three, or two.
+        // Its usage is that of its own requests: three, or two.
         const tokens = async (id: string) => (await getRunDetails(world.store.db, id)).usage?.totalTokens ?? 0;
         expect((await tokens(forked.runId)) / (await tokens(runId))).toBeCloseTo((4 - atStep) / 3);
       }
@@ -171,7 +171,7 @@ describeWorlds(
       expect((await requestsOf(world, changed.runId)).at(-1)).not.toContain('colour: blue');
     });
 
-    test('[E1] [O3] a fork that has not begun loses what it copied from runs that are erased', async () => {
+    test('[E1] [O3] a fork that has not begun loses its copies of runs that are erased', async () => {
       const { tools } = countingTools();
       const model = scriptedModel([{ text: 'She means rubies.', ...calls(['look', { n: 1 }]) }, { text: 'Done.' }]);
       const world = await open({ models: { default: model }, tools });
@@ -253,7 +253,7 @@ describeWorlds(
       expect((await getRunDetails(world.store.db, runId)).fork).toBeUndefined();
       const { items } = await listForks(world.store.db, runId);
       expect(items).toMatchObject([{ ...forked, atStep: 2, changes }]);
-      // A list of runs marks it, and the run that it was forked from has no mark.
+      // A list of runs marks the fork, but not its original.
       const listed = new Map((await listRuns(world.store.db)).items.map(({ id, trial }) => [id, trial]));
       expect([listed.get(forked.runId), listed.get(runId)]).toEqual([{ kind: 'fork', runId }, undefined]);
       const usage = await world.store.db
@@ -357,7 +357,7 @@ describeWorlds(
       expect(ran).toBe(1);
     });
 
-    test('[E2] a recorded outcome brings the changes of the session with it', async () => {
+    test('[E2] a recorded outcome includes its changes of the session', async () => {
       const count = slice<number>('count', { initial: 0, on: { counted: (sum) => sum + 1 } });
       let ran = 0;
       const tools = {
@@ -390,7 +390,7 @@ describeWorlds(
       expect(requests.at(-1)).toContain('Count: 2.');
     });
 
-    test('[E2] a recorded outcome of a tool without effects counts for the rules that look for it', async () => {
+    test('[E2] a recorded outcome of a tool without effects counts for rules that require it', async () => {
       const { ran, tools } = countingTools();
       const script = [calls(['look', { n: 1 }]), calls(['pay', { n: 1 }]), { text: 'Done.' }];
       const payer = { tools, policies: [requires({ pay: ['look'] })] };

@@ -11,7 +11,7 @@ import type { When } from '../support/watched-store.ts';
 import { lastRun } from './forking.ts';
 import { type Asked, call, countingDesk, deskModel, storedOf, usualDay } from './machine-desk.ts';
 
-/** A usual day, except that the clerk of the fork pays again before it closes. */
+/** The original script, except that the clerk of the fork pays again before it closes. */
 const decide = (asked: Asked) => {
   const { who, said } = asked;
   if (who !== 'clerk' || !said.includes('Pay 9 too.') || !said.includes('has finished')) return usualDay(asked);
@@ -96,7 +96,7 @@ describeIdleWorld('a fork of a machine that is killed', ({ world }) => {
           expect([where, acted]).toEqual([where, counted]);
           if (answer === 'result')
             expect([where, paid, outcome]).toEqual([where, 0, expect.stringContaining('by hand')]);
-          // It is not known whether a call that was cut off has paid: it is not made again.
+          // It is unknown whether a call that was cut off has paid, so it is not made again.
           else expect([where, paid]).toEqual([where, outcome.includes('unknown_outcome') ? expect.any(Number) : 1]);
           expect([where, paid <= 1]).toEqual([where, true]);
         }

@@ -38,7 +38,7 @@ function crewOf(look: ToolSet[string], count: (name: string) => number): Charter
   return charter({ nodes: { lead, asker, looker } });
 }
 
-/** A desk with a clerk that pays, two workers that count side by side, and a closer. What acts outside is counted. */
+/** A desk with a clerk that pays, two workers that count in parallel, and a closer. External effects are counted. */
 export function countingDesk({ policies = [] }: { policies?: readonly object[] } = {}) {
   const ran: Record<string, number> = { pay: 0, order: 0, audit: 0, close: 0, look: 0 };
   const count = (name: string): number => {
@@ -127,12 +127,12 @@ export function countingDesk({ policies = [] }: { policies?: readonly object[] }
   return { ran, definitions: { desk: desk as never, crew: crew as never } };
 }
 
-/** A reply with one call. Its id is the same whenever the model is asked the same. */
+/** A reply with one call. Its id is the same for the same request. */
 export const call = (toolName: string, input: object = {}) => [
   { toolName, input, toolCallId: `${toolName}-${JSON.stringify(input).replace(/\W/g, '')}` },
 ];
 
-/** A request: who asks, and what the conversation says. */
+/** A request: the instance that asks, and its conversation. */
 export interface Asked {
   readonly who: string;
   readonly said: string;

@@ -35,7 +35,7 @@ const RESULTS = { pay: 'Paid 1, as number 9.', order: 'Ordered 5, as number 7.' 
 describeWorlds(
   'drafts of machines',
   (open) => {
-    test('[S25] a draft of a machine has other nodes, acts outside only through people, goes on, and is asked again', async () => {
+    test('[S25] a draft of a machine has other nodes, acts outside only through people, continues, and can be asked again', async () => {
       const { ran, definitions } = countingDesk();
       const usual = deskModel(usualDay);
       const other = deskModel(() => 'Closed by another.');
@@ -65,7 +65,7 @@ describeWorlds(
       expect(system).toContain('Be kind.');
       expect(ran).toMatchObject({ pay: 0, order: 0, close: 1 });
 
-      // The machine goes on where it is, with other changes.
+      // The machine continues where it is, with other changes.
       const count = usual.requests.length;
       const changed = { closer: { instructions: 'You are the closer. Say more.' } };
       const second = await draft(world, bot, { message: 'And?', after: ended }, { nodes: changed });
@@ -73,7 +73,7 @@ describeWorlds(
       const going = JSON.stringify(usual.requests[count]?.prompt);
       for (const text of ['Say more.', 'Closed by another.', message, 'And?']) expect(going).toContain(text);
 
-      // The first message again: calls have the outcomes that a person gave, and transitions are taken as before.
+      // The first message again: calls get the outcomes that a person gave, and transitions are taken as before.
       const again = await draft(world, bot, { again: ended });
       expect(await stopOf(world, again.runId)).toMatchObject({ status: 'completed', response: 'Closed.' });
       expect(await getRunDetails(db, again.runId)).toMatchObject({

@@ -58,12 +58,12 @@ describeWorlds(
     });
 
     test('[E2] a call or a transition that the original did not make waits if it acts outside, and runs only if its tool is named', async () => {
-      // A policy that lets every call run counts for the original alone.
+      // A policy that approves every call counts only for the original.
       const { ran, definitions } = countingDesk({ policies: [{ name: 'easy', approveCall: () => true }] });
       const model = deskModel(({ who, said }: Asked) => {
         if (who === 'closer') return 'Closed.';
         if (!said.includes('Pay 7')) return said.includes('Paid 1') ? 'Paid.' : call('pay', { n: 1 });
-        // It changes its state, which has no effects outside, and then asks for two things that have.
+        // It changes its state, which has no external effects, and then makes two calls that have.
         if (!said.includes('State updated')) return call('updateState', { paid: 3 });
         if (said.includes('Audit')) return call('transition_audit');
         return said.includes('by hand') || said.includes('Not now') || said.includes('Paid 7')
@@ -108,7 +108,7 @@ describeWorlds(
       const prompts = model.requests.map(({ prompt }) => JSON.stringify(prompt));
       for (const told of ['Paid by hand.', 'Not now.', 'Paid 7, as number 2.'])
         expect(prompts.some((prompt) => prompt.includes(told))).toBe(true);
-      // The state as the fork changed it, plus what the call that ran for real added.
+      // The state as the fork changed it, plus the change of the call that really ran.
       expect(prompts.some((prompt) => prompt.includes('{\\"paid\\":10}'))).toBe(true);
 
       const audited = await ask('Pay 7: Audit.');
@@ -122,7 +122,7 @@ describeWorlds(
       expect(ran).toEqual({ ...NOTHING, pay: 2, audit: 1 });
     });
 
-    test('[E1] [E2] a fork begins with the calls that waited at its step, and they are answered in it alone', async () => {
+    test('[E1] [E2] a fork begins with the calls that waited at its step, and their answers count only in the fork', async () => {
       const { ran, definitions } = countingDesk();
       // The asker waits for approval, while the looker goes on.
       const model = deskModel(({ who, said }: Asked) => {
@@ -160,7 +160,7 @@ describeWorlds(
       expect(await storedOf(world, chat.contextId)).toEqual(before);
     });
 
-    test('[E2] a call that got its answer in a later run has that answer in a fork, with what it changed in the machine', async () => {
+    test('[E2] a call that was answered in a later run has that answer in a fork, with its changes of the machine', async () => {
       const { ran, definitions } = countingDesk();
       const model = deskModel(({ who, said }: Asked) => {
         if (who === 'closer') return 'Closed.';

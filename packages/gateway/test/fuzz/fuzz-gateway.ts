@@ -1,4 +1,4 @@
-// A gateway in a process of its own, for fuzz.ts: its memory is its own, and what it fails to catch ends it.
+// A gateway in a separate process for fuzz.ts, so that its memory can be measured and an uncaught error ends it.
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { tool } from '@lastcall/core';
 import { type ScriptedReply, scriptedModel } from '@lastcall/core/testing';
@@ -15,13 +15,13 @@ export interface FuzzedSpec {
 export type FuzzedMessage =
   | { readonly kind: 'ready'; readonly url: string }
   | { readonly kind: 'memory'; readonly bytes: number }
-  /** Something that nothing catches, or that the gateway logs as an error. */
+  /** An uncaught error, or one that the gateway logs. */
   | { readonly kind: 'fault'; readonly text: string };
 
 const { settings, secretKey } = JSON.parse(process.argv[2] ?? '{}') as FuzzedSpec;
 const tell = (message: FuzzedMessage): unknown => process.send?.(message);
 
-/** A request may set a limit in money, for which this gateway has no prices: runs then fail, and operators are told why. */
+/** A request may set a limit in money, for which this gateway has no prices: runs then fail, and operators see why. */
 const isFault = (line: string): boolean => !line.includes('"code":"spend_limit"');
 
 const inputSchema = z.object({ text: z.string() });
@@ -41,7 +41,7 @@ const TOOLS = ['look', 'pay', 'note'];
 const scripted = scriptedModel(reply);
 const model = {
   ...scripted,
-  /** A scripted model keeps its requests, which here would be the growth of memory that is looked for. */
+  /** A scripted model keeps its requests, which here would look like a memory leak. */
   forget: () => ((scripted.requests as LanguageModelV4CallOptions[]).length = 0),
 };
 

@@ -13,12 +13,12 @@ import { sendOnce } from './send-once.ts';
 import { settle } from './settle.ts';
 
 /*
- * Sends generated requests to a real gateway over HTTP, from several callers at once: operations of the OpenAPI document, the chat doors
- * among them, and MCP frames.
+ * Sends generated requests to a real gateway over HTTP, from several callers at once: operations of the OpenAPI document, including the
+ * chat endpoints, and MCP frames.
  *
  * 1. Every answer is one that the document allows: its status, and the shape of its body. None is 5xx.
  * 2. The gateway logs no error, and no rejection is left uncaught.
- * 3. When all is quiet, the promises hold: see `problemsOf`.
+ * 3. When nothing runs any more, the invariants hold: see `problemsOf`.
  * 4. Its memory is measured after the first tenth and at the end.
  *
  * A batch of requests depends on the seed, its number and the ids that exist, so a failure is printed with its whole request.
@@ -44,7 +44,7 @@ const CONNECTIONS = 8;
 /** A client that waits for a run goes away. */
 const PATIENCE_MS = 1_000;
 const OWN_PATIENCE_MS = 60_000;
-/** A gateway with more problems is not looked at further. */
+/** After this many problems the gateway is not checked further. */
 const MOST_PROBLEMS = 20;
 
 export async function fuzz({ seed, requests, database, log }: FuzzOptions): Promise<FuzzReport> {
@@ -182,7 +182,7 @@ async function idsOf(gateway: Fuzzed): Promise<Ids> {
   );
 }
 
-/** What must hold when everything that waited was answered, and no run is left. */
+/** Checks the invariants when every waiting call was answered and no run is left. */
 async function problemsOf(database: FuzzOptions['database']): Promise<readonly string[]> {
   const store = await database.open();
   try {

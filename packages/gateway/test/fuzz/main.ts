@@ -7,7 +7,7 @@ import { openSqliteStore } from '../../src/ports/store/sqlite/sqlite-store.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 import { type FuzzOptions, fuzz } from './fuzz.ts';
 
-/** `npm run fuzz`: 100,000 generated requests against all doors of a gateway, and what came of them. */
+/** `npm run fuzz`: sends 100,000 generated requests to all endpoints of a gateway, and prints the results. */
 const { values } = parseArgs({
   options: {
     requests: { type: 'string', default: '100000' },

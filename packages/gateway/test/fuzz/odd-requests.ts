@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import type { Document } from '../http/api.ts';
 
 /*
- * Requests that make little sense, drawn from the OpenAPI document: about what an operation asks for, with a value replaced, a text cut, an
- * odd id, a wrong type. Some of them are good.
+ * Odd requests, generated from the OpenAPI document: nearly what an operation expects, but with a value replaced, a text cut, an
+ * odd id, a wrong type. Some of them are valid.
  */
 
-/** What is there, by the part of a path that it follows. */
+/** Existing ids, by the part of a path that they follow. */
 export type Ids = Readonly<Record<string, readonly string[]>>;
 
 export interface KnownOperation {
@@ -90,7 +90,7 @@ export function requestFor({ method, path, parameters, body, resolve }: KnownOpe
     });
 }
 
-// A lone surrogate cannot be in a URL: its halves of bytes can.
+// A URL cannot have a lone surrogate, but its bytes.
 function toSegment(text: string): string {
   return text.isWellFormed() ? encodeURIComponent(text) : '%ED%A0%80';
 }
@@ -136,7 +136,7 @@ function bodyOf(schema: Schema | undefined, making: Making): fc.Arbitrary<Sent['
 
 const ODD_TEXTS = ['', ' ', '\0', 'a\0b', '..', '__proto__', 'constructor', 'x'.repeat(600), "'; --", '\u{1f4a9}', '%'];
 
-/** As text of JSON: some of it no value of ours can say. */
+/** Raw JSON text, some of which no JavaScript value can express. */
 const ODD_VALUE: fc.Arbitrary<string> = fc.oneof(
   fc.json(),
   fc.constantFrom(...ODD_TEXTS.map((text) => JSON.stringify(text))),
@@ -154,7 +154,7 @@ const ODD_VALUE: fc.Arbitrary<string> = fc.oneof(
   ),
 );
 
-/** One of its values, wherever it is, is another; or a field more is there. */
+/** Replaces one of its values, at any depth, or adds a field. */
 function replaced(value: unknown, at: number, odd: string): string {
   const mark = '"@odd@"';
   const places = placesOf(value);
@@ -171,7 +171,7 @@ function placesOf(value: unknown): [object, string][] {
   return Object.entries(value).flatMap(([key, one]) => [[value, key] as [object, string], ...placesOf(one)]);
 }
 
-/** The part of a copy that stands where `holder` stands in the original. */
+/** The part of a copy at the position of `holder` in the original. */
 function findSame(original: unknown, copy: unknown, holder: object): unknown {
   if (original === holder) return copy;
   if (typeof original !== 'object' || original === null) return undefined;
@@ -191,7 +191,7 @@ interface Making {
 /** Schemas refer to themselves. */
 const DEEPEST = 5;
 
-/** About what the schema asks for. */
+/** A value that nearly fits the schema. */
 function madeFrom(given: Schema, { ids, resolve, depth }: Making): fc.Arbitrary<unknown> {
   const schema = resolve(given);
   const { type, properties, required, anyOf, oneOf, items, minimum, maximum } = schema as {

@@ -9,8 +9,8 @@ export interface Received {
 }
 
 /**
- * Sends a request on a connection of its own: a gateway closes a connection that was idle, and a client that uses it at that moment could not
- * tell that from a gateway that breaks off. Undefined if no answer came in time.
+ * Sends a request on a new connection: a gateway closes idle connections, and a client that uses one at that moment could not
+ * distinguish that from a gateway that fails. Undefined if no answer came in time.
  */
 export function sendOnce(
   url: string,
@@ -18,7 +18,7 @@ export function sendOnce(
   patienceMs: number,
 ): Promise<Received | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<Received | undefined>();
-  // Node frames no body of a DELETE by itself.
+  // Node does not send the body of a DELETE without a content-length.
   const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
   const sent = request(url + path, { method, headers: { ...headers, ...length }, agent: false }, (response) => {
     const { statusCode: status = 0, headers: received } = response;
@@ -37,7 +37,7 @@ export function sendOnce(
     resolve(undefined);
     sent.destroy();
   }, patienceMs);
-  // Reported once: after an answer or a lost patience it changes nothing.
+  // An error after the answer or the timeout has no effect.
   sent.on('error', reject);
   sent.end(body);
   return promise.finally(() => clearTimeout(patience));

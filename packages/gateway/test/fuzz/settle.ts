@@ -3,7 +3,7 @@ import { waitFor } from '@lastcall/gateway/testing';
 // biome-ignore lint/suspicious/noExplicitAny: only the fields that are read here are there.
 type Call = (method: string, path: string, body?: object) => Promise<any>;
 
-/** Resumes agents, denies what waits and cancels what runs, until the denials have been taken and nothing is left to do. */
+/** Resumes agents, denies waiting calls and cancels runs, until the denials have been consumed and nothing is left to do. */
 export async function settle(call: Call): Promise<void> {
   const taking = new Set<string>();
   await waitFor(

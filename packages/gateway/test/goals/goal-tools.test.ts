@@ -20,7 +20,7 @@ describeIdleWorld('the tools of goals', ({ world }) => {
     };
   };
 
-  test('[G22] set_goals gives the keys, and writes when the call is settled', async () => {
+  test('[G22] set_goals returns the keys, and writes when the call is settled', async () => {
     const { call, settle, keys } = await start();
     const outcome = await call('set_goals', {
       goals: [{ description: 'Find a flat' }, { key: 'b', description: 'b' }],
@@ -39,7 +39,7 @@ describeIdleWorld('the tools of goals', ({ world }) => {
     expect(await keys()).toEqual(['find-a-flat']);
   });
 
-  test('[G22] delete_goals deletes all or nothing, and says which key is not there', async () => {
+  test('[G22] delete_goals deletes all or nothing, and says which key does not exist', async () => {
     const { call, settle, staged, keys } = await start();
     await call('set_goals', {
       goals: [

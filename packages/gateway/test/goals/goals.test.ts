@@ -9,7 +9,7 @@ describeIdleWorld('goals', ({ world }) => {
   const list = (agentId: string) => listGoals(world.store.db, agentId);
   const keys = async (agentId: string) => (await list(agentId)).map(({ key }) => key);
 
-  test('[G22] a goal gets the key it is given, or a readable one that is free', async () => {
+  test('[G22] a goal gets the given key, or a readable one that is free', async () => {
     const agent = await world.agent();
     expect(await set(agent, [{ key: 'mine', description: 'a' }, { description: 'Book the hotel in Tokyo!' }])).toEqual([
       'mine',
@@ -39,7 +39,7 @@ describeIdleWorld('goals', ({ world }) => {
     expect((await list(agent)).map(({ description }) => description).sort()).toEqual([...texts].sort());
   });
 
-  test('a known key is written over, and what is left out stays', async () => {
+  test('a goal with a known key is overwritten, and fields that are left out stay', async () => {
     const agent = await world.agent();
     await set(agent, [{ key: 'k', description: 'old' }]);
     expect(await list(agent)).toMatchObject([{ key: 'k', description: 'old', status: 'active', priority: 0 }]);
@@ -58,7 +58,7 @@ describeIdleWorld('goals', ({ world }) => {
     expect(await keys(agent)).toEqual(['c', 'b', 'a']);
   });
 
-  test("[G22] another agent's goal is not found, and is left alone", async () => {
+  test("[G22] another agent's goal is not found, and is not changed", async () => {
     const [agent, other] = [await world.agent(), await world.agent()];
     await set(agent, [{ key: 'shared', description: 'mine' }]);
     await set(other, [
@@ -76,7 +76,7 @@ describeIdleWorld('goals', ({ world }) => {
     expect(await keys(other)).toEqual(['shared', 'theirs']);
   });
 
-  test('[G22] more goals than the agent may keep are refused as a whole', async () => {
+  test('[G22] goals beyond the limit are refused as a whole', async () => {
     const agent = await world.agent('Ada', { limits: { maxGoals: 2 } });
     await set(agent, [{ key: 'a', description: 'a' }]);
     const two = [{ description: 'b' }, { description: 'c' }];
@@ -134,7 +134,7 @@ describeIdleWorld('goals', ({ world }) => {
     expect(await keys(agent)).toEqual([]);
   });
 
-  test('a key twice in one call is refused: nobody could say which is meant', async () => {
+  test('a repeated key in one call is refused, because it would be ambiguous', async () => {
     const agent = await world.agent();
     const twice = [
       { key: 'k', description: 'a' },
@@ -143,7 +143,7 @@ describeIdleWorld('goals', ({ world }) => {
     await expect(set(agent, twice)).rejects.toMatchObject({ code: 'repeated_key' });
   });
 
-  test('keys that objects have of themselves are keys like others', async () => {
+  test('keys named like inherited properties are ordinary keys', async () => {
     const agent = await world.agent();
     await set(agent, [{ key: '__proto__', description: 'a' }]);
     await expect(remove(agent, ['constructor'])).rejects.toMatchObject({ code: 'not_found' });

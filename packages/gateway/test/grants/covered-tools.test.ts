@@ -12,7 +12,7 @@ const inputSchema = z.object({ amount: z.number() });
 const agents = [{ name: 'Clerk', instructions: 'Pay.', tools: ['pay'] }];
 const { next, model } = says();
 
-/** Sends a message of its own conversation, in which the agent pays. */
+/** Sends a message in a new conversation, in which the agent pays. */
 async function pay({ api }: TestGateway, { key }: { key?: string | undefined } = {}) {
   next.push(pays({ amount: 5 }));
   const said = await api('/api/chat', { agent: 'Clerk', message: 'Pay.' }, { key });
@@ -28,7 +28,7 @@ async function grant(
   expect(callId).toBeDefined();
   const body = { callId, approve: true, grant: { for: length } };
   const { grantId, runId: after } = await gateway.api(`/api/runs/${runId}/tool-results`, body, { key });
-  // It asks the model too, which must not get the next script.
+  // The run after the answer asks the model too, and must not consume the next script.
   await waitFor(async () => (await gateway.api(`/api/runs/${after}`)).status === 'completed');
   expect(grantId).toBeDefined();
   return { grantId: grantId as string, contextId };
@@ -117,7 +117,7 @@ describe('the tools that a grant covers', () => {
     expect(again.pending_calls ?? []).toEqual([]);
   });
 
-  test('[O9] a tool of an MCP server is covered until the server says something else of it', async () => {
+  test('[O9] a tool of an MCP server is covered until the server changes its definition', async () => {
     const { server, files } = await stdioServer({ tools: { echo: { approval: true } } });
     await using agent = await startMcpAgent([server]);
     const echo = [{ toolName: 'local__echo', input: { text: 'paid' } }];
@@ -136,7 +136,7 @@ describe('the tools that a grant covers', () => {
     expect(await agent.gateway.api(`/api/grants/${grantId}`)).toMatchObject({ uses: 1 });
   });
 
-  test('[O9] the question of a sub-agent takes no grant', async () => {
+  test('[O9] a question of a sub-agent cannot be answered with a grant', async () => {
     const helper = {
       executionType: 'internal' as const,
       description: 'Pays.',

@@ -30,7 +30,7 @@ describe.each(databases)('grants on $kind', ({ kind, create }) => {
     next.length = 0;
     for (const { id } of await active()) expect((await revoke(id)).status).toBe(200);
   });
-  /** A gateway has its file to itself, but for the program that tests it. */
+  /** The file of a gateway is opened only by the gateway and by the test. */
   const change = async (text: string) => {
     if (kind === 'sqlite') {
       const file = new DatabaseSync(join(database.location, 'lastcall.db'));
@@ -201,7 +201,7 @@ describe.each(databases)('grants on $kind', ({ kind, create }) => {
     expect((await active()).map((one: { id: string }) => one.id)).toEqual([first.body.grantId]);
   });
 
-  test('[O9] [O11] the audit has who granted and who revoked', async () => {
+  test('[O9] [O11] the audit says who granted and who revoked', async () => {
     const { id } = await grant({ for: 'hour' }, { key: office.ada.token });
     await revoke(id);
     const { items } = await api(`/api/audit?subject=${id}`);
@@ -243,7 +243,7 @@ describe.each(databases)('grants on $kind', ({ kind, create }) => {
   // SQLite runs one gateway, and one transaction after the other.
   if (kind === 'sqlite') return;
 
-  test('[O9] a call waits for a revocation under way on another gateway, and is not covered', async () => {
+  test('[O9] a call waits for an active revocation on another gateway, and is not covered', async () => {
     const { id } = await grant({ for: 'always' });
     const revocation = await holdLock(
       database,

@@ -1,7 +1,7 @@
 import { type ScriptedReply, scriptedModel } from '@lastcall/core/testing';
 import { startTestGateway, type TestGateway, type TestGatewayOptions, waitFor } from '../../src/testing/index.ts';
 
-/** What the agent says next, reply by reply. With nothing left it says "Done." */
+/** The next replies of the agent. Without any left it replies "Done." */
 export function says(): { readonly next: ScriptedReply[]; readonly model: ReturnType<typeof scriptedModel> } {
   const next: ScriptedReply[] = [];
   return { next, model: scriptedModel(() => next.shift() ?? 'Done.') };
@@ -28,14 +28,14 @@ export const PAY = {
   execution: { template: 'Paid.' },
 } as const;
 
-/** A clerk who pays when it is told to, and people in its space. */
+/** A clerk who pays on request, and people in its space. */
 export interface Office {
   readonly gateway: TestGateway;
   readonly clerk: string;
   readonly space: string;
   readonly ada: Person;
   readonly ben: Person;
-  /** Tells the clerk to pay in the space, and returns the call once it waits or has ended. */
+  /** Asks the clerk to pay in the space, and returns the call once it waits or has ended. */
   pay(input: object, how?: PayHow): Promise<PaidCall>;
   answer(call: PaidCall, body: object, key?: string): Promise<{ status: number; body: Answered }>;
   call(callId: string): Promise<PaidCall>;

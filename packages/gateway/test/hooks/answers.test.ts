@@ -111,7 +111,7 @@ test.each([
   expect(await resultsIn(gateway)).toEqual([]);
 });
 
-test('[O7] [X2] while a worker has claimed the job, the hook needs the token of the claim, and does not learn who has it', async () => {
+test('[O7] [X2] while a worker has claimed the job, the hook needs the token of the claim, and does not learn which worker has it', async () => {
   await using gateway = await open();
   const { callId, runId } = await waitingCall(gateway);
   const { claimToken } = await gateway.api(`/api/jobs/${callId}/claim`, { worker: 'crane' });

@@ -81,7 +81,7 @@ describe('the configuration of hooks', () => {
 });
 
 describe('examples that the services publish', () => {
-  test('[O7] have the signatures that their documents give', async () => {
+  test('[O7] have the signatures of their documentation', async () => {
     const examples: readonly (readonly [HookScheme, Record<string, string>, string, number])[] = [
       [
         'github',
@@ -128,7 +128,7 @@ describe('a sender that is slow, or an agent that cannot take more', () => {
       return { answer };
     };
     const slowOnes = Array.from({ length: 5 }, () => begin(head));
-    // What cannot be genuine is answered before its body has arrived.
+    // A request that cannot be genuine is answered before its body has arrived.
     expect(await begin(head, 'none').answer).toContain('404 Not Found');
     const unsigned = head.filter(([field]) => !field.includes('signature'));
     expect(await begin(unsigned).answer).toContain('401 Unauthorized');

@@ -40,7 +40,7 @@ describe.each(databases)('incoming hooks on $kind', ({ kind, create }) => {
         json: { ok: true, duplicate: false },
       });
       expect((await post(gateway.url, scheme, sent)).json).toEqual({ ok: true, duplicate: true });
-      // The service signs a repetition anew, at another time.
+      // The service signs a repetition again, at another time.
       const again = send(scheme, { id, time: seconds(-60) });
       expect((await post(gateway.url, scheme, again)).json).toEqual({ ok: true, duplicate: true });
       const [event, ...others] = await arrived(id);
@@ -77,7 +77,7 @@ describe.each(databases)('incoming hooks on $kind', ({ kind, create }) => {
     expect(JSON.stringify(event)).not.toContain('other');
   });
 
-  test('[O7] a repetition is one also if its body has names with escapes, which V8 may misread', async () => {
+  test('[O7] a repetition is recognized also if its body has names with escapes, which V8 may misread', async () => {
     // After these, JSON.parse of Node 24 may read "\\n" as "\\\\" in objects that begin in the same way.
     const kept = ['{"a":1,"\\\\":2}', '{"a":1,"\\\\n":2}'].map((text) => JSON.parse(text));
     const id = 'evt_escaped';
@@ -171,7 +171,7 @@ describe.each(databases)('incoming hooks on $kind', ({ kind, create }) => {
     expect(await count()).toBe(before);
   });
 
-  test("[O7] Slack's challenge and GitHub's ping are answered if they are signed, and are no events", async () => {
+  test("[O7] Slack's challenge and GitHub's ping are answered if they are signed, and are not events", async () => {
     const before = await count();
     const challenge = send('slack', { body: { type: 'url_verification', token: 't', challenge: 'abc' } });
     expect(await post(gateway.url, 'slack', challenge)).toMatchObject({ status: 200, json: { challenge: 'abc' } });

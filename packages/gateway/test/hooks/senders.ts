@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 
 /**
- * The services as they describe themselves, without any code of the gateway: what each signs, and in which headers it sends the
+ * The services according to their documentation, without any code of the gateway: what each signs, and in which headers it sends the
  * signature.
  */
 export type Scheme = 'standard' | 'github' | 'stripe' | 'slack';

@@ -10,13 +10,13 @@ import { memoryInUse } from '../support/memory.ts';
 import type { OnEnd } from '../support/scratch-folder.ts';
 import { watchTurns } from './turn-watch.ts';
 
-/** What `/health` may have to wait for the rest of the process. */
+/** How long `/health` may have to wait for other work of the process. */
 const LONGEST_TURN_MS = 100;
 const MOST_TRIES = 3;
-/** What a call may leave behind once the garbage collector has run. */
+/** How much memory a call may leave behind after a garbage collection. */
 const MOST_KEPT_BYTES = 50_000_000;
 /**
- * By how much the process may grow meanwhile. It is at most 60 MB: nothing is copied again for each chunk, so that the garbage is small
+ * By how much the process may grow meanwhile. It really grows by at most 60 MB: nothing is copied for each chunk, so the garbage is small
  * even when it is collected late.
  */
 const MOST_GROWN_BYTES = 500_000_000;
@@ -87,7 +87,7 @@ describe('the gateway stays quick and small', () => {
       agent: { tools: ['huge', 'endless', 'pattern'] },
       egress: { allow: [host, http.host] },
     });
-    // What is loaded and compiled with the first call is not what is measured.
+    // Loading and compiling at the first call is not part of the measurement.
     for (const { toolName } of cases)
       if (!/endless|huge/.test(toolName)) await started.agent.run([{ toolName, input: { text: '100' } }]);
   });
@@ -99,8 +99,8 @@ describe('the gateway stays quick and small', () => {
     await folders.disposeAsync();
   });
 
-  test.each(cases)('$what: /health answers, nobody waits 100 ms for a turn, the call settles', async (one) => {
-    // The garbage collector and the compiler may come in any turn, but not in each.
+  test.each(cases)('$what: /health answers, nothing waits 100 ms for the event loop, the call settles', async (one) => {
+    // The garbage collector and the compiler may delay some tries, but not all.
     let longestTurnMs = await longestTurnOf(one);
     for (let tries = 2; tries <= MOST_TRIES && longestTurnMs >= LONGEST_TURN_MS; tries++)
       longestTurnMs = Math.min(longestTurnMs, await longestTurnOf(one));
@@ -109,7 +109,7 @@ describe('the gateway stays quick and small', () => {
 
   async function longestTurnOf(one: (typeof cases)[number]): Promise<number> {
     const agent = started.agent as McpAgent;
-    // A server that the last case has lost is connected anew.
+    // A server that was lost in the last case is connected again.
     await waitFor(async () => (await agent.gateway.api('/api/mcp/servers')).items.every(isUp), { timeoutMs: 60_000 });
     let [isOver, answers] = [false, 0];
     const keptBefore = await memoryInUse();

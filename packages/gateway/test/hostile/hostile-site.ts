@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { startWebSite } from '../support/web-site.ts';
 
-/** A server that answers with 50 MB, or without an end. A process of its own, so that its work is not the gateway's. */
+/** A server that answers with 50 MB, or without an end. A separate process, so that its work does not count as the gateway's. */
 const PIECE = 'x'.repeat(65_536);
 const { host } = await startWebSite(async ({ url }, response) => {
   response.setHeader('content-type', 'application/json');

@@ -5,7 +5,7 @@ import { logOf, serverFiles, startMcpAgent } from '../mcp/mcp-agent.ts';
 import type { OnEnd } from '../support/scratch-folder.ts';
 import { watchTurns } from './turn-watch.ts';
 
-/** What the list of a server may hold up the others, in ms of the processor's time. */
+/** How long the list of a server may delay other work, in ms of processor time. */
 const LONGEST_TURN_MS = 50;
 const MOST_TRIES = 8;
 const SCRIPT = new URL('list-server.ts', import.meta.url).pathname;
@@ -34,10 +34,10 @@ async function measureRun(name: string): Promise<number> {
   return longestTurnMs;
 }
 
-// What is loaded and compiled for the first server is not what is measured.
+// Loading and compiling for the first server is not part of the measurement.
 beforeAll(() => measureRun('first'));
 
-/** The garbage collector and the compiler may come in any turn, but not in each. */
+/** The garbage collector and the compiler may delay some tries, but not all. */
 async function leastOf(measure: (name: string) => Promise<number>, name: string): Promise<number> {
   let longestTurnMs = await measure(name);
   for (let tries = 2; tries <= MOST_TRIES && longestTurnMs >= LONGEST_TURN_MS; tries++)

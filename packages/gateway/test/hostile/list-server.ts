@@ -2,8 +2,8 @@ import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 /**
- * An MCP server over stdio with as many tools as its second argument says. With a third, each list has other names, and the server
- * announces a change all the time. Its first argument is the file in which it notes each list.
+ * An MCP server over stdio. Its second argument is its number of tools. With a third, each list has other names, and the server
+ * announces changes all the time. Its first argument is the file in which it records each list.
  */
 const [log = '', count = '1', changing] = process.argv.slice(2);
 let lists = 0;

@@ -1,14 +1,14 @@
-/** What it took while it was watched. */
+/** The measurements of a watched period. */
 export interface Watched {
-  /** The longest time that other work in this process waited for a turn, in ms of the time of a processor as fast as the limits assume. */
+  /** The longest time that other work in this process waited for the event loop, in ms of a processor as fast as the limits assume. */
   readonly longestTurnMs: number;
   /** By how much the process grew. */
   readonly grownBytes: number;
 }
 
 /**
- * Watches how long this process keeps others waiting, in the processor's time and not by the clock: a busy machine may take the
- * processor away for as long as it likes, and that says nothing of the process.
+ * Watches how long this process blocks its event loop, in processor time instead of wall time: a busy machine may take the
+ * processor away for any time, which is not the fault of the process.
  */
 export function watchTurns(): { stop(): Watched } {
   const before = process.memoryUsage.rss();
@@ -29,11 +29,11 @@ export function watchTurns(): { stop(): Watched } {
   };
 }
 
-/** What the reference work takes on a processor as fast as the limits assume. */
+/** The time of the reference work on a processor as fast as the limits assume. */
 const REFERENCE_MS = 30;
 
 /**
- * How many times longer than that it takes now: 1 or more. A virtual machine's processor may take twice as long for the same work from one minute
+ * How many times longer the reference work takes now: 1 or more. A virtual machine's processor may take twice as long from one minute
  * to the next, and then every limit in milliseconds fails.
  */
 function slowness(): number {

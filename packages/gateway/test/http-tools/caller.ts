@@ -3,7 +3,7 @@ import { startTestGateway, type TestGateway, type TestGatewayOptions, waitFor } 
 import type { ToolConfigInput } from '../../src/config/tool-config.ts';
 import { isFirstStep, resultsOf } from '../support/requests.ts';
 
-/** How a call ended, as the transcript has it, and what the model read of it. */
+/** How a call ended according to the transcript, and what the model read of it. */
 interface Called {
   readonly outcome: {
     readonly status: string;
@@ -16,7 +16,7 @@ interface Called {
   readonly runId: string;
 }
 
-/** A real gateway with one agent, which calls one configured tool with whatever input it is asked to. */
+/** A real gateway with one agent, which calls one configured tool with the requested input. */
 export interface Caller extends AsyncDisposable {
   readonly gateway: TestGateway;
   call(input: object): Promise<Called>;

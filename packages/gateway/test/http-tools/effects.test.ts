@@ -33,7 +33,7 @@ async function ask({ api }: TestGateway): Promise<readonly string[]> {
   );
 }
 
-test('[R3] four GET requests of one batch are under way at the same time', async () => {
+test('[R3] four GET requests of one batch are active at the same time', async () => {
   const all = Promise.withResolvers<void>();
   // Nothing is answered before all four have arrived.
   await using site = await startWebSite(async (_request, response) => {
@@ -49,7 +49,7 @@ test("[R3] the GET requests of a tool with effects: 'external' are sent one afte
   const arrivedMeanwhile: number[] = [];
   await using site = await startWebSite(async (_request, response) => {
     const before = site.requests.length;
-    // The gateway is alive, and would send the next one now.
+    // The gateway responds, so it would have sent the next one by this time.
     for (let count = 0; count < 20; count++) await fetch(`${gateway.url}/health`);
     arrivedMeanwhile.push(site.requests.length - before);
     response.end('sunny');

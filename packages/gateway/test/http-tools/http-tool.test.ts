@@ -71,7 +71,7 @@ describe('an agent calls a URL', { concurrent: true }, () => {
     expect([site.requests.length, site.sockets.size]).toEqual([0, 0]);
   });
 
-  test('[X8] but not one that is not opened, however the input asks for it', async () => {
+  test('[X8] but not one that is not allowed, however the input requests it', async () => {
     await using site = await startWebSite();
     await using caller = await callerOf(site, {}, { egress: {} });
     expect((await caller.call({})).outcome).toEqual({
@@ -83,14 +83,14 @@ describe('an agent calls a URL', { concurrent: true }, () => {
     expect(site.sockets.size).toBe(0);
   });
 
-  test('[X1] by a tool whose schema has an expression that never ends, and the call settles', async () => {
+  test('[X1] by a tool whose schema has a regular expression that never ends, and the call settles', async () => {
     await using site = await startWebSite();
     const evil = { type: 'object', properties: { city: { type: 'string', pattern: '^(a+)+$' } } };
     await using caller = await callerOf(site, { inputSchema: evil });
     expect((await caller.call({ city: `${'a'.repeat(60)}!` })).outcome).toMatchObject({ status: 'ok' });
   });
 
-  test('[X1] by a tool that only it has, and a wrong one is refused with its path when it is registered', async () => {
+  test('[X1] by a tool of its own, and an invalid tool is refused with its path when it is registered', async () => {
     await using site = await startWebSite();
     await using caller = await callerOf(site);
     const config = (url: string): object => ({
@@ -114,7 +114,7 @@ describe('a response', { concurrent: true }, () => {
     ['text', 'text/plain', '{"a":1}', '{"a":1}'],
     ['text in another alphabet', 'text/plain; charset=iso-8859-1', Buffer.from([0xe9]), 'é'],
     ['a prototype', 'application/json', '{"__proto__":{"a":1}}', JSON.parse('{"__proto__":{"a":1}}')],
-  ])('[X9] of %s is read as what it is', async (_what, type, body, value) => {
+  ])('[X9] of %s is read according to its type', async (_what, type, body, value) => {
     await using site = await startWebSite((_request, response) => {
       if (type !== undefined) response.setHeader('content-type', type);
       response.end(body);
@@ -141,7 +141,7 @@ describe('a response', { concurrent: true }, () => {
     expect(outcome).toMatchObject({ status: 'error', code: 'execution' });
     expect(outcome.text).toMatch(new RegExp(`^HTTP ${status} from 127\\.0\\.0\\.1:\\d+: no luck x+…$`));
     expect(outcome.text.length).toBeLessThan(600);
-    // It is not idempotent, so it was asked once.
+    // The tool is not idempotent, so one request was sent.
     expect(site.requests).toHaveLength(1);
   });
 
@@ -161,7 +161,7 @@ describe('a response', { concurrent: true }, () => {
     await waitFor(() => site.sockets.size === 0);
   });
 
-  test('[X9] has 30 seconds unless something else is said', async () => {
+  test('[X9] has a timeout of 30 seconds by default', async () => {
     await using site = await startWebSite();
     const timeoutOf = (more: object, execution: object): number =>
       httpTool(
@@ -179,7 +179,7 @@ describe('a response', { concurrent: true }, () => {
   });
 });
 
-test('[X9] a response without end is cut with a marker, memory stays small, and the gateway answers all the while', async () => {
+test('[X9] an endless response is cut with a marker, memory stays small, and the gateway responds meanwhile', async () => {
   const piece = Buffer.alloc(65_536, 'endless ');
   await using site = await startWebSite(async (_request, response) => {
     const closed = new Promise((resolve) => response.once('close', resolve));
@@ -209,7 +209,7 @@ test('[X9] a response without end is cut with a marker, memory stays small, and 
 });
 
 describe('a request is repeated', { concurrent: true }, () => {
-  /** Answers the first requests with these statuses, 0 being a broken connection, and then with success. */
+  /** Answers the first requests with these statuses, where 0 breaks the connection, and later ones with success. */
   const failing = (statuses: readonly number[], headers: Record<string, string> = {}): Promise<WebSite> => {
     let count = 0;
     return startWebSite((_request, response) => {
@@ -260,7 +260,7 @@ describe('a request is repeated', { concurrent: true }, () => {
     expect(site.requests).toHaveLength(1);
   });
 
-  test('[X10] not before Retry-After has passed, and not at all if the call would be over by then', async () => {
+  test('[X10] not before Retry-After has passed, and not at all if the call would have timed out before', async () => {
     await using site = await failing([503], { 'retry-after': '1' });
     await using caller = await callerOf(site, { idempotent: true });
     const startedAt = performance.now();
@@ -274,7 +274,7 @@ describe('a request is repeated', { concurrent: true }, () => {
 });
 
 describe('a connection that fails', { concurrent: true }, () => {
-  test('says that nothing was sent if nobody takes it', async () => {
+  test('says that nothing was sent if it is refused', async () => {
     const site = await startWebSite();
     await using caller = await callerOf(site);
     await site[Symbol.asyncDispose]();

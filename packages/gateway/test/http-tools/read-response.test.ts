@@ -6,7 +6,7 @@ import { KnownSecrets } from '../../src/telemetry/known-secrets.ts';
 const SECRET = 'sk-live_0123456789+/abcdef';
 const known = new KnownSecrets([SECRET]);
 
-/** A body in pieces, as a socket gives them. */
+/** A body in chunks, as from a socket. */
 function bodyOf(text: string): Readable {
   const bytes = Buffer.from(text);
   const pieces = Array.from({ length: Math.ceil(bytes.length / 65_536) }, (_, index) =>
@@ -18,20 +18,20 @@ function bodyOf(text: string): Readable {
 const read = (text: string, contentType: string): Promise<unknown> =>
   readResponse({ body: bodyOf(text), contentType }, known);
 
-test('[X7] text and JSON are without secrets before anybody cuts a piece off them', async () => {
+test('[X7] secrets are removed from text and JSON before these are cut', async () => {
   expect(await read(`a ${SECRET} b`, 'text/plain')).toBe('a [redacted] b');
   expect(await read(JSON.stringify({ a: [SECRET] }), 'application/json')).toEqual({ a: ['[redacted]'] });
   expect(await read(`{"broken": "${SECRET}"`, 'application/json')).toBe('{"broken": "[redacted]"');
 });
 
-test('[X7] a response of secrets alone is cut without leaving half of one at its end', async () => {
+test('[X7] a response with only secrets is cut without leaving a part of one at its end', async () => {
   const text = String(await read(SECRET.repeat(60_000), 'text/plain'));
-  // The marker may fall inside a `[redacted]`.
+  // The cut may be inside a `[redacted]`.
   expect(text.replaceAll('[redacted]', '')).toMatch(/^(?:\[[redact]*)?\n\[cut: the response was longer than 1 MiB\]$/);
 });
 
 test.each([0, 200_000])(
-  '[X7] [X9] a secret that begins before the limit and ends behind it leaves no part, with %d more',
+  '[X7] [X9] no part of a secret that begins before the limit and ends after it is left, with %d more',
   async (more) => {
     const text = String(await read(`${'x'.repeat(1_048_576 - 10)}${SECRET}${'y'.repeat(more)}`, 'text/plain'));
     expect(text.length).toBeGreaterThan(1_048_000);
@@ -39,7 +39,7 @@ test.each([0, 200_000])(
   },
 );
 
-test('[X9] a response of exactly the limit is whole', async () => {
+test('[X9] a response of exactly the limit is complete', async () => {
   expect(String(await read('x'.repeat(1_048_576), 'text/plain')).length).toBe(1_048_576);
   expect(String(await read('x'.repeat(1_048_577), 'text/plain')).slice(1_048_575)).toMatch(/^x\n\[cut/);
 });

@@ -16,7 +16,7 @@ const SECRET = 'sk live/+"ä&<%7$\\secret-0123456789';
 const ASCII_SECRET = 'sk-live_0123456789+/abcdef';
 const FORMS = [SECRET, ASCII_SECRET].flatMap((secret) => formsOf(secret));
 
-/** A far side that repeats everything it got, everywhere and in every form. */
+/** A server that echoes everything it got, everywhere and in every form. */
 const startEcho = () =>
   startWebSite(({ url, headers, body }, response) => {
     const all = JSON.stringify({ forms: FORMS, url, headers, body });
@@ -29,7 +29,7 @@ const startEcho = () =>
     response.writeHead(status, { 'content-type': type, 'x-echo': ASCII_SECRET, 'retry-after': '0' }).end(all);
   });
 
-/** Everything that the gateway wrote and everything that it answers. */
+/** Everything that the gateway stored, logged and answered. */
 async function everythingOf(gateway: TestGateway, logs: readonly string[]): Promise<string> {
   const files = await readdir(gateway.home, { recursive: true, withFileTypes: true });
   const stored = await Promise.all(
@@ -47,7 +47,7 @@ async function everythingOf(gateway: TestGateway, logs: readonly string[]): Prom
   return [...stored, ...answers, ...logs].join('\n');
 }
 
-test('[X7] a far side that echoes secrets everywhere leaves none in database, logs, streams, transcripts and answers', async () => {
+test('[X7] a server that echoes secrets everywhere leaves none in database, logs, streams, transcripts and responses', async () => {
   await using site = await startEcho();
   const logs: string[] = [];
   const destination = new Writable({
@@ -121,7 +121,7 @@ test('[X7] a far side that echoes secrets everywhere leaves none in database, lo
   await gateway.api(`/api/agents/${id}/events`, { source: 'test', name: 'ask' });
   const run = await waitFor(async () => (await gateway.api(`/api/runs?agentId=${id}`)).items.find(isCompleted));
   expect(run.status).toBe('completed');
-  // It did get them.
+  // The server did get them.
   expect(site.requests.map(({ headers }) => headers.authorization)).toEqual(Array(7).fill(`Bearer ${ASCII_SECRET}`));
   const everything = [await everythingOf(gateway, logs), ...read].join('\n');
   expect(everything).toContain('[redacted]');
@@ -135,7 +135,7 @@ function isCompleted({ status }: { status: string }): boolean {
   return status === 'completed';
 }
 
-test('[X7] a secret at the place where a response is cut leaves no part of itself', async () => {
+test('[X7] no part of a secret is left at the position where a response is cut', async () => {
   const limit = 1_048_576;
   await using site = await startWebSite((_request, response) =>
     response.end(`${'x'.repeat(limit - 10)}${ASCII_SECRET}${ASCII_SECRET.repeat(200_000)}`),

@@ -18,7 +18,7 @@ function fill(execution: ToolExecution, input: unknown, env: Readonly<Record<str
 const bodyOf = (body: unknown, input: unknown, env = {}): unknown =>
   JSON.parse(fill({ url: URL_BASE, method: 'POST', body }, input, env).body ?? '');
 
-/** Text that somebody might try to break out with, among any other. */
+/** Arbitrary text, including attempts to break out of a template. */
 const hostile = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 20 }),
   fc
@@ -112,7 +112,7 @@ describe('a template', () => {
     });
   });
 
-  test('[X5] a path leads through objects and lists, and to own fields alone', () => {
+  test('[X5] a path leads through objects and lists, and only to own properties', () => {
     const body = {
       b: '{{input.list.1.name}}',
       c: '{{input.constructor.name}}',
@@ -122,7 +122,7 @@ describe('a template', () => {
     expect(bodyOf(body, { list: [{}, { name: 'x' }] })).toEqual({ b: 'x', l: 2 });
   });
 
-  test('[X5] a missing value drops its field, header or parameter, and fails the call where the place is required', () => {
+  test('[X5] a missing value drops its field, header or parameter, and fails the call if the place is required', () => {
     const request = fill(
       {
         url: `${URL_BASE}/items?q={{input.q}}&limit=5&name=x{{input.name}}`,
@@ -161,7 +161,7 @@ describe('in a URL', () => {
         const segments = url.pathname.split('/');
         expect(segments).toHaveLength(5);
         expect(segments.slice(0, 3)).toEqual(['', 'v1', 'items']);
-        // What stands there is the value, once it is decoded.
+        // The decoded text there is the value.
         expect(decodeURIComponent(segments[3] ?? '')).toBe(a.toWellFormed());
         expect(decodeURIComponent(segments[4] ?? '')).toBe(`x-${a.toWellFormed()}.json`);
         expect([...url.searchParams]).toEqual([
@@ -190,11 +190,11 @@ describe('in a URL', () => {
     'x/.',
     '.%2E',
     ' .. ',
-  ])('[X6] %j as a value of the path is refused: a server might take it for a step', (id) => {
+  ])('[X6] %j as a value in the path is refused: a server might read it as a path segment', (id) => {
     expect(() => fill({ url: `${URL_BASE}/items/{{input.id}}/x` }, { id })).toThrow('path of the URL');
   });
 
-  test('[X6] dots of two values do not add up to a step', () => {
+  test('[X6] dots of two values cannot form a path segment', () => {
     expect(() => fill({ url: `${URL_BASE}/{{input.a}}{{input.a}}/x` }, { a: '.' })).toThrow('path of the URL');
     expect(() => fill({ url: `${URL_BASE}/.{{input.a}}/x` }, { a: '.' })).toThrow('path of the URL');
     expect(fill({ url: `${URL_BASE}/{{input.a}}` }, { a: '...' }).url.pathname).toBe('/v1/...');

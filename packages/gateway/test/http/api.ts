@@ -12,28 +12,28 @@ import { insertRun } from '../runs/rows.ts';
 import type { Database } from '../support/stores.ts';
 import { type LogEntry, recordLogs } from '../support/world.ts';
 
-/** The HTTP app in memory, upon a real database. */
+/** The HTTP app in memory, on a real database. */
 export interface Api {
   readonly app: App;
   readonly services: Services;
   readonly store: Store;
-  /** May do everything. */
+  /** A key with all rights. */
   readonly key: string;
   readonly logs: readonly LogEntry[];
   keyWith(...scopes: Scope[]): Promise<string>;
   tokenOf(entityId: string, expiresInSeconds?: number): Promise<string>;
-  /** Sends JSON and gives what came back. With the key that may do everything, unless another secret is given; null sends none. */
+  /** Sends JSON and returns the response. Uses the key with all rights, unless another secret is given; null sends none. */
   call(
     method: string,
     path: string,
     sent?: { body?: unknown; secret?: string | null; headers?: object },
   ): Promise<Answer>;
-  /** `call` that insists on success, and gives the body alone. */
+  /** `call` that expects success, and returns only the body. */
   done<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T>;
   person(displayName?: string): Promise<string>;
   agent(name?: string, config?: object): Promise<string>;
   space(...members: string[]): Promise<string>;
-  /** A run of the agent's that is under way, as its row says. */
+  /** Inserts the row of an active run of the agent. */
   run(agentId: string): Promise<string>;
   close(): Promise<void>;
 }
@@ -47,7 +47,7 @@ interface Answer {
 
 export interface ApiOptions extends Partial<Omit<AppOptions, 'tokenSecret'>> {
   readonly limits?: Partial<GatewayLimits>;
-  /** For a second gateway on the same database, where the database takes one. */
+  /** For a second gateway on the same database, if the database allows one. */
   readonly services?: Partial<Services>;
 }
 
@@ -103,7 +103,7 @@ export async function openApi(
   };
 }
 
-/** Without endpoints of a test's own it is the same for every app: to make it, and to compile its schemas, takes longer than most tests. */
+/** Without additional endpoints of a test it is the same for every app. Building it and compiling its schemas takes longer than most tests. */
 let ownDocument: Promise<Document> | undefined;
 
 async function readDocument(app: App): Promise<Document> {
@@ -143,14 +143,14 @@ interface Operation {
   readonly responses: Record<string, { content: Record<string, { schema: object }> }>;
 }
 
-/** Whatever is answered, the document says so: its status, and what the body looks like. */
+/** Asserts that the document has the status and the body of a response. */
 export async function assertDocumented(
   document: Document,
   { method, path, answer }: { method: string; path: string; answer: Pick<Answer, 'status' | 'body'> },
 ): Promise<void> {
   const { pathname } = new URL(path, 'http://gateway');
   const known = Object.entries(document.paths).find(([template]) => toPattern(template).test(pathname));
-  // Of what has no body there is nothing to check.
+  // A response without a body has nothing to check.
   const operation = method === 'HEAD' ? undefined : known?.[1][method.toLowerCase()];
   if (operation === undefined) return;
   const schema = operation.responses[answer.status]?.content['application/json']?.schema;
@@ -168,7 +168,7 @@ export async function assertDocumented(
 
 const validators = new WeakMap<object, ReturnType<typeof jsonSchema>>();
 
-/** Compiled once, with what it refers to: that takes longer than a request. */
+/** Compiled once, with the schemas that it refers to, because that takes longer than a request. */
 export function compiled(document: Document, schema: object): ReturnType<typeof jsonSchema> {
   const known = validators.get(schema);
   if (known !== undefined) return known;

@@ -8,10 +8,10 @@ import { forAllTests } from '../support/for-all-tests.ts';
 import { type Database, databases } from '../support/stores.ts';
 import { type Api, type Document, openApi } from './api.ts';
 
-/** How many requests: on PostgreSQL each costs more, and only what its columns refuse is new. */
+/** Number of requests. On PostgreSQL each takes longer, and only values that its columns refuse are new. */
 const RUNS = { sqlite: 1_000, postgres: 150 };
 
-describe.each(databases)('requests that make little sense, on $kind', ({ kind, create }) => {
+describe.each(databases)('odd requests, on $kind', ({ kind, create }) => {
   const database = forAllTests(create);
   const api = forAllTests(() => openApi(database, { heartbeatMs: 1_000_000 }));
   let document: Document;
@@ -24,7 +24,7 @@ describe.each(databases)('requests that make little sense, on $kind', ({ kind, c
     ids = { entities: [ada, ...agents], agents, spaces, runs, keys: ['none'] };
   });
 
-  test('[G54] [G53] requests that make little sense are answered, never with 5xx, always in one shape; and a refused one has written nothing', async () => {
+  test('[G54] [G53] odd requests are answered, never with 5xx, always in one shape; and a refused one has written nothing', async () => {
     const arbitrary = fc.constantFrom(...operationsOf(document)).chain((operation) => requestFor(operation, ids));
     using state = stateOf(api, database);
     let before = await state.read();
@@ -40,7 +40,7 @@ describe.each(databases)('requests that make little sense, on $kind', ({ kind, c
           return;
         }
         const { error, ...rest } = await refusalOf(response);
-        // The MCP server speaks JSON-RPC to those who got in.
+        // The MCP server speaks JSON-RPC to authenticated callers.
         const shape = 'jsonrpc' in rest ? ['number', 'string', { jsonrpc: '2.0', id: null }] : ['string', 'string', {}];
         expect([typeof error.code, typeof error.message, rest]).toEqual(shape);
         expect(JSON.stringify(error)).not.toMatch(/\bat \S+ \(|node_modules|\.ts:\d/);
@@ -48,18 +48,18 @@ describe.each(databases)('requests that make little sense, on $kind', ({ kind, c
       }),
       { numRuns: RUNS[kind] },
     );
-    // The requests are bad in many ways, and some are good: else they prove nothing.
+    // The requests are invalid in many ways, and some are valid: otherwise the test would prove nothing.
     const ways = kind === 'sqlite' ? [200, 201, 400, 404, 415, 422] : [200, 404, 422];
     expect(ways.filter((status) => !seen.has(status))).toEqual([]);
     expect(api.logs.filter(({ level }) => level === 'error')).toEqual([]);
   });
 });
 
-/** Of requests that started a run, and would wait for it. There is nobody here who runs it: the client goes away. */
+/** The status of requests that started a run and would wait for it. No worker runs here, so the client disconnects. */
 const CLIENT_GONE = 499;
 const WAIT_MS = 100;
 
-/** The one shape. Where clients show the body to people, it is the message alone, and the code is in a header. */
+/** An error in the usual shape. If clients show the body to people, it is only the message, and the code is in a header. */
 async function refusalOf(response: Response): Promise<{ error: { code: unknown; message: unknown } }> {
   if (response.headers.get('content-type')?.startsWith('text/plain') !== true)
     return (await response.json()) as { error: { code: unknown; message: unknown } };
@@ -95,7 +95,7 @@ interface State extends Disposable {
   read(): Promise<string>;
 }
 
-/** What changes when anything is written. SQLite counts what other connections commit: to read it all takes longer than the requests. */
+/** A state that changes with every write. SQLite counts commits of other connections; reading everything takes longer than the requests. */
 function stateOf(api: Api, { kind, location }: Database): State {
   if (kind === 'postgres') return { read: () => contents(api), [Symbol.dispose]: () => {} };
   const beside = new DatabaseSync(join(location, 'lastcall.db'), { readOnly: true });
@@ -108,7 +108,7 @@ async function contents({ store }: Api): Promise<string> {
   const all = [];
   for (const table of TABLES) {
     const rows = await store.db.selectFrom(table).selectAll().execute();
-    // Databases give rows in any order.
+    // Databases return rows in any order.
     all.push(rows.map((row) => JSON.stringify(row)).sort());
   }
   return JSON.stringify(all);

@@ -24,17 +24,17 @@ const tools = {
     inputSchema: input,
     execute: () => pending({ display: { customUI: 'confirmAction' }, expiresInMs: 60_000 }),
   }),
-  // What a tool says of its display is its own: it may be anything.
+  // The display of a tool may be any JSON.
   hint: tool({ description: 'Asks oddly.', inputSchema: input, execute: () => pending({ display: 'a hint' }) }),
   leave: { tool: tool({ description: 'Needs leave.', inputSchema: input, approval: true, execute: () => 'gone' }) },
   file_report: tool({ description: 'Ends.', inputSchema: input, terminal: true, execute: () => 'the report' }),
   rewind: rewindTool,
 };
 
-describeWorlds('what the gateway answers', (open) => {
+describeWorlds('answers of the gateway', (open) => {
   const database = { open: () => Promise.reject(new Error('The store is open already.')) } as never;
 
-  test('runs, transcripts, calls, agents, inboxes and waiting calls of many kinds are as /openapi.json says', async () => {
+  test('runs, transcripts, calls, agents, inboxes and waiting calls of many kinds match /openapi.json', async () => {
     const calls = (...names: string[]) => ({ calls: names.map((toolName) => ({ toolName, input: {} })) });
     const model = scriptedModel([
       { toolName: 'rewind', input: { reason: 'wrong way', guidance: 'go another way' } },

@@ -25,7 +25,7 @@ describe('[G65] shares of one gateway behind a socket', () => {
     return { api, close: () => api.close() };
   });
 
-  /** A gateway with small limits that believes its proxy, this machine, so that a test can come from several addresses. */
+  /** A gateway with small limits that trusts this machine as its proxy, so that a test can use several client addresses. */
   async function start(limits: Partial<GatewayLimits> = {}): Promise<Server> {
     const { services: common } = store.api;
     const services = { ...common, limits: { ...common.limits, ...limits } };
@@ -42,12 +42,12 @@ describe('[G65] shares of one gateway behind a socket', () => {
     readonly secret?: string;
     readonly from?: string;
     readonly path?: string;
-    /** How much is announced, and how much of it is sent. */
+    /** The announced length of the body, and the part of it that is sent. */
     readonly announced?: number;
     readonly body?: string;
   }
 
-  /** Sends a request, whose body may be only half there. */
+  /** Sends a request, whose body may be incomplete. */
   function send(url: string, { secret, from, path = '/api/entities', announced = 1_000, body = '{' }: Sent): Exchange {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     opened.push(() => void socket.destroy());
@@ -74,7 +74,7 @@ describe('[G65] shares of one gateway behind a socket', () => {
     const half = 'x'.repeat(600_000);
     const secrets = [undefined, 'lc_sk_wrong', 'a.b.c'];
     const exchanges = Array.from({ length: 150 }, (_, at) => {
-      // From an address each, so that the limit of wrong keys has no say.
+      // Each from a different address, so that the limit of wrong keys does not apply.
       const secret = secrets[at % secrets.length];
       return send(url, { announced: 900_000, body: half, from: `10.0.0.${at}`, ...(secret ? { secret } : {}) });
     });
@@ -102,7 +102,7 @@ describe('[G65] shares of one gateway behind a socket', () => {
     const third = send(url, { secret: other });
     third.socket.write(rest);
     expect(await third.status()).toBe(201);
-    // A whole body takes no place, even of this caller.
+    // A complete body takes no place, even of this caller.
     const whole = send(url, { secret: busy, announced: person.length, body: person });
     expect(await whole.status()).toBe(201);
     for (const half of halves) half.socket.write(rest);
@@ -123,7 +123,7 @@ describe('[G65] shares of one gateway behind a socket', () => {
     elsewhere.socket.write(rest);
     expect(await elsewhere.status()).toBe(201);
     for (const half of halves) half.socket.destroy();
-    // A connection that is cut gives its place back.
+    // A connection that is cut releases its place.
     const served = async (): Promise<boolean> => {
       const next = send(url, { secret: one, from });
       next.socket.write(rest);
@@ -140,7 +140,7 @@ describe('[G65] shares of one gateway behind a socket', () => {
     await late.closed();
   });
 
-  test('[G65] without a key a body is small, and half-sent ones take no place of callers who have a key', async () => {
+  test('[G65] without a key bodies must be small, and half-sent ones take no places of callers with a key', async () => {
     const { api, url } = await start({ bodies: 3, bodiesPerCaller: 2, bodiesPerAddress: 3 });
     const path = '/api/session';
     expect(await send(url, { path, announced: 20_000 }).status()).toBe(413);
@@ -195,7 +195,7 @@ describe('[G65] shares of one gateway behind a socket', () => {
     return await fetch(url, { headers, signal: leaving.signal });
   }
 
-  /** Half-sent requests are answered only if they are refused: of one more than there are places, that is the one without a place. */
+  /** Half-sent requests are answered only if they are refused: of one request more than places, that is the one without a place. */
   async function refusedOf(
     exchanges: readonly Exchange[],
   ): Promise<{ refused: Exchange; halves: readonly Exchange[] }> {
@@ -204,7 +204,7 @@ describe('[G65] shares of one gateway behind a socket', () => {
   }
 });
 
-/** What is answered on a socket. */
+/** The response on a socket. */
 class Exchange {
   readonly socket: Socket;
   text = '';

@@ -4,7 +4,7 @@ import { onPostgres } from '../support/stores.ts';
 import { tapWire } from '../support/tapped-wire.ts';
 import { openApi } from './api.ts';
 
-test('a 503 tells clients whether the change may have been made: only then it is not safe to send it again', async () => {
+test('a 503 says whether the change may have been made: only in that case a retry is not safe', async () => {
   const database = await onPostgres.create();
   const wire = await tapWire(database.location);
   const store = await openPostgresStore({ url: wire.url, connections: 2 });

@@ -25,7 +25,7 @@ const FREE = new Set([
   'GrantCondition.oneOf[]',
 ]);
 
-describe('/openapi.json as tools for it read it', () => {
+describe('/openapi.json as read by tools', () => {
   const database = forAllTests(onSqlite.create);
   const api = forAllTests(() => openApi(database));
   const read = async () => (await api.call('GET', '/openapi.json', { secret: null })).body;
@@ -39,14 +39,14 @@ describe('/openapi.json as tools for it read it', () => {
     expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([]);
   });
 
-  test('every field of /openapi.json has a schema, but for those whose content others define', async () => {
+  test('every field of /openapi.json has a schema, except those whose content is defined by others', async () => {
     const { components } = await read();
     const bare = Object.entries(components.schemas).flatMap(([name, schema]) => fieldsWithoutSchema(schema, name));
     expect(bare.filter((path) => !FREE.has(path) && !FREE.has(path.split('.').at(-1) ?? ''))).toEqual([]);
   });
 });
 
-/** Paths of properties of which the document says nothing. */
+/** Paths of properties without a schema. */
 function fieldsWithoutSchema(schema: unknown, path: string): string[] {
   if (typeof schema !== 'object' || schema === null) return [];
   const { properties = {}, items, anyOf = [], oneOf = [], allOf = [] } = schema as Record<string, never>;

@@ -79,7 +79,7 @@ describe('/openapi.json', () => {
       for (const method of methods?.split(' ') ?? []) expect(known).toContain(`${method} ${path}`);
   });
 
-  test('/openapi.json is made in as many turns as it has operations, so that other requests do not wait for all of them', async () => {
+  test('/openapi.json is built in one turn of the event loop per operation, so that other requests do not wait for all of them', async () => {
     const fresh = await openApi(database, { services: api.services });
     let [turns, isMade] = [0, false];
     const count = (): void => {
@@ -93,7 +93,7 @@ describe('/openapi.json', () => {
     fresh.app.stop();
   });
 
-  test('/openapi.json names every operation once, and refers to nothing that is not there', () => {
+  test('/openapi.json names every operation once, and has no broken references', () => {
     const ids = operations.map(([, { operationId }]) => operationId);
     expect(new Set(ids).size).toBe(ids.length);
     const text = JSON.stringify(document);
@@ -108,7 +108,7 @@ describe('/openapi.json', () => {
         );
   });
 
-  test('/openapi.json gives a name to every large shape that repeats, so that types made of it do not', () => {
+  test('/openapi.json gives a name to every large shape that repeats, so that types generated from it do not repeat', () => {
     const counts = new Map<string, number>();
     const count = (value: unknown): void => {
       if (typeof value !== 'object' || value === null) return;
@@ -122,7 +122,7 @@ describe('/openapi.json', () => {
     expect([...counts].filter(([, times]) => times > 1).map(([text]) => text)).toEqual([]);
   });
 
-  test('/openapi.json gives every operation a summary of its own, in the imperative and without a full stop', () => {
+  test('/openapi.json gives every operation a unique summary, in the imperative and without a full stop', () => {
     const summaries = operations.map(([, { summary }]) => summary);
     expect(new Set(summaries).size).toBe(summaries.length);
     const verbs =
@@ -151,7 +151,7 @@ describe('/openapi.json', () => {
     ]);
   });
 
-  test('what needs a secret says so, and what says so needs one', async () => {
+  test('exactly the operations that are documented to need a secret need one', async () => {
     for (const [name, { security }] of operations) {
       const [method = '', path = ''] = name.split(' ');
       const { status } = await api.call(method, path.replaceAll(/\{\w+\}/g, 'x'), { secret: null });
@@ -159,7 +159,7 @@ describe('/openapi.json', () => {
     }
   });
 
-  test('a body that may be left out is not required, and one that is required is refused without', async () => {
+  test('a body that may be omitted is not required, and a request without a required one is refused', async () => {
     const optional = operations.filter(([, { requestBody }]) => requestBody?.required === false);
     expect(optional.map(([name]) => name).toSorted()).toEqual([
       'DELETE /api/spaces/{id}/members',
@@ -171,18 +171,18 @@ describe('/openapi.json', () => {
     for (const [name, { requestBody }] of operations) {
       if (requestBody === undefined) continue;
       const [method = '', path = ''] = name.split(' ');
-      // This gateway has no place for files. What is refused of one is in attachments/attachments.test.ts.
+      // This gateway stores no files. Refused uploads are tested in attachments/attachments.test.ts.
       if (path === '/api/artifacts') continue;
-      // Bodies of hooks are checked once their signature is.
+      // Bodies of hooks are checked only after their signature.
       if (path.startsWith('/hooks/')) continue;
-      // The one DELETE with a body takes the same in its query.
+      // The only DELETE with a body accepts the same in its query.
       const query = method === 'DELETE' ? '?entityId=x' : '';
       const { status } = await api.call(method, path.replaceAll(/\{\w+\}/g, 'x') + query);
       expect([name, status === (path.startsWith('/v1/') ? 400 : 422)]).toEqual([name, requestBody.required]);
     }
   });
 
-  test('[G54] the schemas it shows are those that check: what they refuse is refused', async () => {
+  test('[G54] the documented schemas are the enforced ones', async () => {
     const schemaOf = (path: string) =>
       compiled(document, { ...document.paths[path]?.post?.requestBody?.content['application/json']?.schema });
     const space = await api.space();

@@ -6,16 +6,16 @@ import { forAllTests } from '../support/for-all-tests.ts';
 import { holdLock, overlapping } from '../support/held-lock.ts';
 import { openApi } from './api.ts';
 
-describe.each(overlapping)('reading a space while one is taken out of it on $kind', ({ create }) => {
+describe.each(overlapping)('reading a space while a member is removed from it on $kind', ({ create }) => {
   const database = forAllTests(create);
   const api = forAllTests(() => openApi(database));
 
-  /** Bob is taken out of a space, and something is said there, while what `read` begins waits for the messages. */
+  /** Removes Bob from a space and posts a message there while `read` waits for the messages. */
   const readWhileTakenOut = async (read: (space: string, bob: string) => Promise<string>): Promise<string> => {
     const [ann, bob] = [await api.person('Ann'), await api.person('Bob')];
     const space = await api.space(ann, bob);
     const said = await api.done<{ id: string }>('POST', `/api/spaces/${space}/messages`, { entityId: ann, text: 'Hi' });
-    // Whoever is about to read messages waits, and who takes somebody out of the space does not.
+    // The lock blocks reads of messages, but not the removal of a member.
     const held = await holdLock(database, 'lock table messages in access exclusive mode');
     const reading = read(space, bob);
     await held.waitedFor();
@@ -31,7 +31,7 @@ describe.each(overlapping)('reading a space while one is taken out of it on $kin
     return await reading;
   };
 
-  test('[G1] who was taken out of a space reads nothing that was said after it', async () => {
+  test('[G1] a removed member reads no message that was posted after the removal', async () => {
     const read = async (space: string, bob: string): Promise<string> => {
       const { status, body } = await api.call('GET', `/api/spaces/${space}/messages`, {
         secret: await api.tokenOf(bob),
@@ -41,7 +41,7 @@ describe.each(overlapping)('reading a space while one is taken out of it on $kin
     expect(await readWhileTakenOut(read)).toMatch(/^404 (?!.*Bob is gone)/);
   });
 
-  test('[G1] an agent that was taken out of a space reads nothing with read_messages that was said after it', async () => {
+  test('[G1] a removed agent reads with read_messages no message that was posted after the removal', async () => {
     const { services } = api;
     const read = async (spaceId: string, entityId: string): Promise<string> => {
       const agent = { id: entityId, entityId, name: 'Bob' };

@@ -8,7 +8,7 @@ import { embedded, onSqlite } from '../support/stores.ts';
 import { withLimits } from '../support/with-limits.ts';
 import { openApi, toRequest } from './api.ts';
 
-describe.each(embedded)('what is refused on $kind', ({ create }) => {
+describe.each(embedded)('refused requests on $kind', ({ create }) => {
   const database = forAllTests(create);
   const api = forAllTests(() => openApi(database, { limits: { bodyBytes: 100_000 } }));
 
@@ -123,7 +123,7 @@ describe.each(embedded)('what is refused on $kind', ({ create }) => {
     }
   });
 
-  test('[G54] ids that nothing can have are not found', async () => {
+  test('[G54] impossible ids are not found', async () => {
     for (const id of ['%00', '%ED%A0%80', 'x'.repeat(2_000), '%2e%2e%2fetc', "'; drop table agents --", '%F0%9F%92%A9'])
       for (const [method, path] of [
         ['GET', `/api/agents/${id}`],
@@ -152,7 +152,7 @@ describe.each(embedded)('what is refused on $kind', ({ create }) => {
       expect([id, (await echoing.call('GET', `/api/echo/${id}`)).status]).toEqual([id, 404]);
   });
 
-  test('an unknown path is 404 and an unknown method 405, with what would be right', async () => {
+  test('an unknown path is 404 and an unknown method 405, with the allowed ones', async () => {
     for (const path of ['/', '/api', '/api/nothing', '/api/agents/', '/API/agents', '/api/agents/x/y/z', '/.env'])
       expect([path, (await api.call('GET', path)).body.error.code]).toEqual([path, 'not_found']);
     const answer = await api.call('PUT', '/api/agents/x');
@@ -163,7 +163,7 @@ describe.each(embedded)('what is refused on $kind', ({ create }) => {
     expect((await api.call('WHATEVER', '/api/agents')).status).toBe(405);
   });
 
-  test('what takes no body takes none but an empty object', async () => {
+  test('operations without a body accept only an empty object', async () => {
     const path = `/api/agents/${await api.agent()}/pause`;
     for (const [body, status] of [
       [undefined, 200],
@@ -175,7 +175,7 @@ describe.each(embedded)('what is refused on $kind', ({ create }) => {
       expect([body, (await api.call('POST', path, { body })).status]).toEqual([body, status]);
   });
 
-  test('[G52] [G51] without a valid secret nothing opens, and nothing is said of the body', async () => {
+  test('[G52] [G51] without a valid secret every operation is refused, and nothing is revealed about the body', async () => {
     const token = await api.tokenOf(await api.person());
     const [header, payload, signature] = token.split('.') as [string, string, string];
     const none = Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url');
@@ -207,7 +207,7 @@ describe.each(embedded)('what is refused on $kind', ({ create }) => {
     expect(other.status).toBe(200);
   });
 
-  test('[G52] the token of an entity that is gone opens nothing', async () => {
+  test('[G52] the token of a deleted entity has no access', async () => {
     const ada = await api.person();
     const token = await api.tokenOf(ada);
     expect((await api.call('GET', '/api/spaces', { secret: token })).status).toBe(200);
@@ -237,7 +237,7 @@ describe.each(embedded)('what is refused on $kind', ({ create }) => {
     expect((await cut.call('GET', '/ready')).status).toBe(200);
   });
 
-  test('[G54] an error that the code did not expect is logged under the request, and tells the client nothing else', async () => {
+  test('[G54] an unexpected error is logged with the request id, which is all that the client gets', async () => {
     const broken = await openApi(database, { services: api.services });
     Object.assign(broken.services, {
       store: { ...api.store, transaction: () => Promise.reject(new Error('secret detail')) },
@@ -280,7 +280,7 @@ describe('headers', () => {
   const database = forAllTests(onSqlite.create);
   const api = forAllTests(() => openApi(database, { corsOrigins: ['https://app.example.com'] }));
 
-  test('[G55] every answer, also a refusal or a stream, is no page, no script and no frame', async () => {
+  test('[G55] no response, also no refusal or stream, can be used as a page, a script or a frame', async () => {
     const space = await api.space();
     for (const path of [
       '/health',

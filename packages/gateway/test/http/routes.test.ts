@@ -6,7 +6,7 @@ import { forAllTests } from '../support/for-all-tests.ts';
 import { databases } from '../support/stores.ts';
 import { type Document, openApi } from './api.ts';
 
-/** Its right is its signature. */
+/** Its signature authorizes it. */
 const SIGNED_ADDRESS = '/api/artifacts/{id}/content';
 
 describe.each(databases)('the API on $kind', ({ create }) => {
@@ -76,14 +76,14 @@ describe.each(databases)('the API on $kind', ({ create }) => {
     expect([one?.body.duplicate, two?.body.duplicate].filter(Boolean)).toHaveLength(1);
   });
 
-  test('[G1] a token sees and does only what its entity takes part in; the rest is not found, or needs a key', async () => {
+  test('[G1] a token has access only where its entity is a member; everything else is not found, or needs a key', async () => {
     const [ada, eve] = [await api.person('Ada'), await api.person('Eve')];
     const space = await api.space(ada);
     const [adas, eves] = [await api.tokenOf(ada), await api.tokenOf(eve)];
     const paths = ['', '/members', '/messages', '/stream'];
     for (const path of paths) {
       expect((await api.call('GET', `/api/spaces/${space}${path}`, { secret: eves })).status).toBe(404);
-      // What is not there and what must not be seen are told apart by nothing.
+      // A missing object and one that must not be seen get the same answer.
       const absent = await api.call('GET', `/api/spaces/nowhere${path}`, { secret: eves });
       const hidden = await api.call('GET', `/api/spaces/${space}${path}`, { secret: eves });
       expect(JSON.stringify(hidden.body).replace(space, 'nowhere')).toBe(JSON.stringify(absent.body));
@@ -110,7 +110,7 @@ describe.each(databases)('the API on $kind', ({ create }) => {
       expect([path, (await api.call(method, path, { secret: adas, body })).status]).toEqual([path, 403]);
   });
 
-  test('a message needs somebody on whose behalf it is said', async () => {
+  test('a message needs an entity that it is posted for', async () => {
     const space = await api.space(await api.person());
     const answer = await api.call('POST', `/api/spaces/${space}/messages`, { body: { text: 'hello' } });
     expect([answer.status, answer.body.error.details.path]).toEqual([422, 'entityId']);
@@ -119,7 +119,7 @@ describe.each(databases)('the API on $kind', ({ create }) => {
     expect((await api.call('POST', `/api/spaces/${space}/messages`, { body })).status).toBe(404);
   });
 
-  test('[G15] agents are created, changed, paused, told of events and deleted; an invalid change leaves the old one', async () => {
+  test('[G15] agents are created, changed, paused, sent events and deleted; an invalid change leaves the old configuration', async () => {
     const space = await api.space();
     const created = await api.call('POST', '/api/agents', {
       body: { name: 'Scribe', instructions: 'Write.', spaceIds: [space] },
@@ -154,7 +154,7 @@ describe.each(databases)('the API on $kind', ({ create }) => {
       expect([part, (await api.call('GET', `${path}${part}`)).status]).toEqual([part, 404]);
   });
 
-  test('an agent that names a tool nobody knows is refused with its path', async () => {
+  test('an agent with an unknown tool is refused with its path', async () => {
     const strict = await openApi(database, {
       services: api.services,
       offered: { isKnownTool: (name) => name === 'known', definitions: {} },
@@ -212,7 +212,7 @@ describe.each(databases)('the API on $kind', ({ create }) => {
     expect((await answer({ callId: `${callId}-named`, result: { yes: true } })).status).toBe(403);
     await open(`${callId}-late`, { expiresAt: Date.now() - 60_000 });
     expect((await answer({ callId: `${callId}-late`, result: { yes: true } })).body.error.code).toBe('expired');
-    // Refused, and kept all the same: an operator may want to know.
+    // Refused, but kept for operators.
     const expired = await api.done<{ items: { callId: string; lateAnswers: object[] }[] }>(
       'GET',
       '/api/pending?status=expired',
@@ -239,7 +239,7 @@ describe.each(databases)('the API on $kind', ({ create }) => {
       expect((await api.call('GET', `/api/runs/none${part}`)).status).toBe(404);
   });
 
-  test('[G51] keys are made, shown without their secret, scoped and revoked, by admins alone', async () => {
+  test('[G51] only admins create, list (without the secret), scope and revoke keys', async () => {
     const made = await api.call('POST', '/api/keys', { body: { name: 'reader', scopes: ['read'] } });
     expect(made.status).toBe(201);
     const { id, key } = made.body as { id: string; key: string };
@@ -257,7 +257,7 @@ describe.each(databases)('the API on $kind', ({ create }) => {
     expect((await api.call('GET', '/api/entities', { secret: key })).status).toBe(401);
   });
 
-  test('[G51] a known key that another gateway has revoked writes nothing, and is told so before anything else', async () => {
+  test('[G51] a known key that another gateway has revoked writes nothing, and gets that error before any other', async () => {
     const { id, key } = await api.done<{ id: string; key: string }>('POST', '/api/keys', {
       name: 'writer',
       scopes: ['write'],
@@ -267,13 +267,13 @@ describe.each(databases)('the API on $kind', ({ create }) => {
     expect((await post('Before')).status).toBe(201);
     await api.store.transaction((tx) => revokeKey(tx, id));
     expect((await post('After')).status).toBe(401);
-    // It is not told what is wrong with what it sends.
+    // The response does not say what is wrong with the body.
     expect((await post('')).status).toBe(401);
     const names = await api.store.db.selectFrom('entities').select('display_name').execute();
     expect(names.filter(({ display_name }) => ['Before', 'After'].includes(display_name))).toHaveLength(1);
   });
 
-  test('[G51] no operation opens to a known key that was revoked, nor to the token of an entity that is gone', async () => {
+  test('[G51] a known key that was revoked, and the token of a deleted entity, have access to no operation', async () => {
     const { id: keyId, key } = await api.done<{ id: string; key: string }>('POST', '/api/keys', {
       name: 'admin',
       scopes: ['admin'],
@@ -293,7 +293,7 @@ describe.each(databases)('the API on $kind', ({ create }) => {
     const bodies = [undefined, '{}', '{'];
     for (const [path, operations] of Object.entries(paths).filter(([path]) => isGuarded(path)))
       for (const method of Object.keys(operations)) {
-        // Each id with one body, and each body with one id. What an operation does not take is not varied.
+        // Each id with one body, and each body with one id. Parts that an operation does not have are not varied.
         const tried = [
           ...(path.includes('{') ? ids : ids.slice(0, 1)).map((id) => [id, bodies[0]] as const),
           ...(method === 'get' ? [] : bodies.slice(1)).map((body) => [ids[0] ?? '', body] as const),

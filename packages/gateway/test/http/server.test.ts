@@ -26,7 +26,7 @@ describe('the API behind a socket', () => {
 
   const authorization = (): { authorization: string } => ({ authorization: `Bearer ${api.key}` });
 
-  /** What a server says to bytes that no client library would send. */
+  /** The response to bytes that no client library would send. */
   async function exchange(lines: string): Promise<string> {
     const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
     socket.end(lines.replaceAll('\n', '\r\n'));
@@ -35,11 +35,11 @@ describe('the API behind a socket', () => {
     return Buffer.concat(chunks).toString();
   }
 
-  test('[G55] it listens on loopback unless it is told otherwise', () => {
+  test('[G55] it listens on loopback by default', () => {
     expect(new URL(server.url).hostname).toBe('127.0.0.1');
   });
 
-  test('requests and answers go through', async () => {
+  test('requests and responses are passed on', async () => {
     const response = await fetch(`${server.url}/api/entities`, {
       method: 'POST',
       headers: { ...authorization(), 'content-type': 'application/json' },
@@ -56,14 +56,14 @@ describe('the API behind a socket', () => {
     expect(answer).toContain('body_too_large');
   });
 
-  test('[G54] a request that cannot be read is refused in the one shape', async () => {
+  test('[G54] a malformed request is refused in the usual shape', async () => {
     const answer = await exchange('GET /health HTTP/1.1\nHost: ///\nConnection: close\n\n');
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     expect(answer).toContain('{"error":{"code":"bad_request"');
     expect(await exchange('TRACE /api/agents HTTP/1.1\nHost: x\nConnection: close\n\n')).toMatch(/^HTTP\/1\.1 4\d\d /);
   });
 
-  test('[G45] streams flow, and end on the server when the client goes', async () => {
+  test('[G45] streams are sent at once, and end on the server when the client disconnects', async () => {
     const ada = await api.person();
     const space = await api.space(ada);
     const controller = new AbortController();
@@ -85,7 +85,7 @@ describe('the API behind a socket', () => {
     expect(head.toString()).toMatch(/^HTTP\/1\.1 200 /);
     socket.pause();
     const closed = once(socket, 'close');
-    // More than the buffers of the systems on both sides take, so that some of it stays with the server.
+    // More than the system buffers on both sides hold, so that some of it stays in the server.
     for (let sent = 0; sent < 20; sent++) await report(space, 1_000_000);
     await expect
       .poll(() => api.app.metrics.render(), { timeout: 30_000 })
@@ -94,17 +94,17 @@ describe('the API behind a socket', () => {
     socket.on('data', (chunk: Buffer) => void (last = `${last}${chunk.toString()}`.slice(-10)));
     socket.resume();
     await closed;
-    // Cut off: an answer that ended well would have waited for the client, and its connection with it.
+    // Cut off: a response that ended normally would have waited for the client, and kept its connection open.
     expect(last).not.toMatch(/0\r\n\r\n$/);
   });
 
-  test('[G49] a client that reads on is never cut off, however large a single output is', async () => {
+  test('[G49] a client that keeps reading is never cut off, however large a single output is', async () => {
     const space = await api.space();
     const closedBefore = closedSlow(await api.app.metrics.render());
     const socket = await openRaw(`/api/spaces/${space}/stream`);
     const reading = readSteadily(socket, 'the last of it');
     await expect.poll(() => api.app.metrics.render()).toContain('lastcall_open_streams 1');
-    // Together far more than may wait in memory, and each larger than all of that.
+    // Together far more than the limit of buffered bytes, and most are larger than the limit alone.
     for (const size of [5_000_000, 10, 5_000_000, 600_000, 600_000, 5_000_000]) await report(space, size);
     await report(space, 'the last of it');
     const text = await reading;
@@ -126,7 +126,7 @@ describe('the API behind a socket', () => {
       }),
     );
     const before = await memoryInUse();
-    // 3 GB, if each had its own.
+    // 3 GB if each client had its own copy.
     for (let sent = 0; sent < 100; sent++) await report(space, 1_000_000);
     expect((await memoryInUse()) - before).toBeLessThan(100_000_000);
     for (const socket of sockets) socket.destroy();
@@ -134,22 +134,22 @@ describe('the API behind a socket', () => {
     await second.close({ graceMs: 100 });
   });
 
-  /** What a tool said of how far it is, as the space is shown it. */
+  /** Emits the progress of a tool to the stream of the space. */
   async function report(space: string, value: number | string): Promise<void> {
     const payload = { callId: 'c', value: typeof value === 'string' ? value : 'x'.repeat(value) };
     await api.store.transaction(async (tx) =>
       tx.emit({ stream: spaceStream(space), type: 'tool-call.progress', payload }),
     );
-    // Transactions in memory would leave the sockets no turn.
+    // Transactions in memory would not let the event loop handle the sockets.
     await setImmediate();
   }
 
-  /** Takes a little, rests a little, and so on until `end` has come. Chunk sizes of HTTP are taken out. */
+  /** Reads with short pauses until `end` has arrived. Removes the chunk sizes of HTTP. */
   async function readSteadily(socket: Socket, end: string): Promise<string> {
     const chunks: Buffer[] = [];
     for await (const chunk of socket) {
       chunks.push(chunk as Buffer);
-      // It may come in two halves.
+      // The end may arrive in two parts.
       if (Buffer.concat(chunks.slice(-2)).includes(end)) break;
       await sleep(2);
     }
@@ -169,7 +169,7 @@ describe('the API behind a socket', () => {
     return socket;
   }
 
-  test('closing lets requests finish, ends streams, and takes no more', async () => {
+  test('closing lets requests finish, ends streams, and accepts no more', async () => {
     const other = await openApi(database, { services: api.services, heartbeatMs: 50 });
     const second = await listen(other.app, { port: 0, logger: api.services.logger });
     const space = await api.space();
@@ -178,13 +178,13 @@ describe('the API behind a socket', () => {
     );
     await stream.heartbeat();
     other.app.stop();
-    // A connection that is kept alive would hold it up until the end of the grace time.
+    // A connection that is kept alive would delay the end until the grace time is over.
     await second.close({ graceMs: 1_000_000 });
     expect(await stream.rest()).toEqual([]);
     await expect(fetch(`${second.url}/health`)).rejects.toThrow();
   });
 
-  test('[G42] closing does not wait for the client of a stream that takes nothing, nor for one that asks nothing', async () => {
+  test('[G42] closing does not wait for the client of a stream that reads nothing, nor for an idle connection', async () => {
     const endless = endpoint({
       method: 'get',
       path: '/endless',
@@ -205,7 +205,7 @@ describe('the API behind a socket', () => {
     for (const socket of [silent, stalled]) socket.destroy();
   });
 
-  test('an address that is taken is an error, not a silence', async () => {
+  test('an address that is in use is an error', async () => {
     const port = Number(new URL(server.url).port);
     await expect(listen(api.app, { port, logger: api.services.logger })).rejects.toMatchObject({
       code: 'listen_refused',

@@ -62,7 +62,7 @@ describe('an image tool', () => {
     ['a page', '<!doctype html><script>alert(1)</script>'],
     ['a vector image, which can hold scripts', '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'],
     ['nothing', ''],
-  ])('[X13] what the provider calls an image and is %s is not stored', async (_what, text) => {
+  ])('[X13] an image of the provider that is %s is not stored', async (_what, text) => {
     await using caller = await startCaller(draw(), {
       imageModels: { 'test/painter': painter(() => [Buffer.from(text)]) },
     });
@@ -81,7 +81,7 @@ describe('an image tool', () => {
     await expect(readdir(join(caller.gateway.home, 'artifacts'))).rejects.toThrow('ENOENT');
   });
 
-  test('[G63] the file lies under LASTCALL_HOME, readable by its owner alone, and nothing half-written beside it', async () => {
+  test('[G63] the file is under LASTCALL_HOME, readable only by its owner, without incomplete files next to it', async () => {
     await using caller = await startCaller(draw(), { imageModels: { 'test/painter': painter() } });
     await caller.call({ prompt: 'a boat' });
     const folder = join(caller.gateway.home, 'artifacts');
@@ -92,7 +92,7 @@ describe('an image tool', () => {
     expect([(await stat(folder)).mode & 0o777, (await stat(path)).mode & 0o777]).toEqual([0o700, 0o600]);
   });
 
-  test('[G1] members of the space that saw the call may read the image; others are not told that it exists', async () => {
+  test('[G1] members of the space that saw the call may read the image; others do not learn that it exists', async () => {
     const model = scriptedModel((request) => {
       if (isFirstStep(request))
         return [

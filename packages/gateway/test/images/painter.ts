@@ -1,13 +1,13 @@
 import type { ImageModelV4, ImageModelV4CallOptions } from '@ai-sdk/provider';
 
-/** The smallest of their kinds. */
+/** The smallest images of each type. */
 export const PNG: Uint8Array = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 );
 export const JPEG: Uint8Array = Buffer.from('ffd8ffe000104a46494600010100000100010000ffd9', 'hex');
 
-/** An image model of the test's own. */
+/** A test image model. */
 export interface Painter extends ImageModelV4 {
   readonly requests: readonly ImageModelV4CallOptions[];
 }

@@ -33,7 +33,7 @@ const optionsFor = ({ site }: S3Server, more: object = {}) => ({
 });
 
 describe('artifacts in S3', () => {
-  test('[X13] an image is stored in the bucket, with a signature that holds, and served by the gateway', async () => {
+  test('[X13] an image is stored in the bucket with a valid signature, and served by the gateway', async () => {
     await using s3 = await startS3Server();
     await using caller = await startCaller(draw, optionsFor(s3));
     const { outcome } = await caller.call({ prompt: 'a boat' });
@@ -64,7 +64,7 @@ describe('artifacts in S3', () => {
     expect(s3.site.requests).toEqual([]);
   });
 
-  test('bytes of every kind come back as they were, and what is not there is undefined', async () => {
+  test('any bytes are read back unchanged, and a missing file is undefined', async () => {
     await using s3 = await startS3Server();
     const egress = createEgress({ allow: [s3.site.host] });
     const files = createS3ArtifactFiles({
@@ -100,7 +100,7 @@ process.exit(0);
 `;
 
 test('the package for S3 is not loaded by a gateway without S3', async () => {
-  // This runs the published bundle: what loads late from source might load early in a bundle.
+  // This runs the published bundle, because a module that is loaded late from source might be loaded early in a bundle.
   const args = ['--input-type=module', '--eval', SCRIPT];
   const cwd = new URL('..', import.meta.url).pathname;
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd });

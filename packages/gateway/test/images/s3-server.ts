@@ -4,7 +4,7 @@ import { type SeenRequest, startWebSite, type WebSite } from '../support/web-sit
 export const S3_KEYS = { accessKeyId: 'AKIDTEST0123456789', secretAccessKey: 'a-secret-access-key-of-the-test' };
 export const S3_REGION = 'eu-test-1';
 
-/** A server that speaks as much S3 as artifacts need, and checks every signature as AWS documents it (SigV4). */
+/** A server with the part of S3 that artifacts need. It checks every signature as AWS documents it (SigV4). */
 export interface S3Server extends AsyncDisposable {
   readonly site: WebSite;
   /** By path. */

@@ -16,8 +16,8 @@ const situation: fc.Arbitrary<Situation> = fc.record({
 // Many runs on a busy machine take longer than a test usually may.
 const SLOW_MS = 60_000;
 
-describe('what an agent is told of itself', () => {
-  test('[G10] the system text is the words of the operator and of the gateway', () => {
+describe('the texts for an agent about itself', () => {
+  test('[G10] the system text has only texts of the operator and of the gateway', () => {
     const system = renderInstructions('  Be brief.\n');
     expect(system).toMatch(/^Be brief\.\n\n# Rules\n/);
     for (const word of ['<inbox-hidden>', 'never instructions', 'posted as your reply', 'pending'])
@@ -53,7 +53,7 @@ describe('what an agent is told of itself', () => {
   });
 
   test(
-    '[G10] no name, goal, memory or plan adds a line, says to be another, or ends the frame',
+    '[G10] no name, goal, memory or plan adds a line, imitates another entry, or ends the frame',
     () => {
       fc.assert(
         fc.property(situation, (given) => {

@@ -15,7 +15,7 @@ import { hostileText, TAG } from './hostile-events.ts';
 const textsOf = (value: Readonly<Record<string, readonly string[]>>): string[] => Object.entries(value).flat(2);
 
 describe('the id of an agent’s frames', () => {
-  test('[G10] the id of an agent’s frames is in no text, field or name of a value once it is hidden, and nothing else is changed', () => {
+  test('[G10] hiding the id of an agent’s frames removes it from all texts, fields and names of a value, and changes nothing else', () => {
     fc.assert(
       fc.property(fc.dictionary(hostileText, fc.array(hostileText, { maxLength: 2 }), { maxKeys: 3 }), (value) => {
         const hidden = hideTagIn(value, TAG);
@@ -25,7 +25,7 @@ describe('the id of an agent’s frames', () => {
     );
   });
 
-  test('[G10] the id of an agent’s frames is hidden in any case, and what has a class of its own is left alone', () => {
+  test('[G10] the id of an agent’s frames is hidden in upper and lower case, and class instances are not changed', () => {
     expect(hideTag(`</inbox-${TAG.toUpperCase()}>`, TAG)).toBe('</inbox-hidden>');
     const url = new URL('https://example.org/');
     expect(hideTagIn({ url, bytes: null }, TAG).url).toBe(url);
@@ -40,7 +40,7 @@ describe('the id of an agent’s frames', () => {
     expect(error.message).toContain(TAG);
   });
 
-  test('[G10] the id of an agent’s frames is hidden behind letters that change their length with their case', () => {
+  test('[G10] the id of an agent’s frames is hidden after letters that change their length with their case', () => {
     // "İ" is two characters in lower case, and the Kelvin sign is a "k".
     expect(hideTag(`İ\u212A${TAG.toUpperCase()}ß`, TAG)).toBe('İ\u212Ahiddenß');
     expect(hideTag('\u212A'.repeat(8), 'k'.repeat(8))).toBe('\u212A'.repeat(8));
@@ -64,7 +64,7 @@ describe('the id of an agent’s frames', () => {
     );
   });
 
-  test('an escape that ends in the first letter of the tag stays an escape', () => {
+  test('an escape that ends with the first letter of the tag is not changed', () => {
     const json = JSON.stringify(`\b${TAG.slice(1)}`);
     expect(json.toLowerCase()).toContain(TAG);
     expect(JSON.parse(hideTagInJson(json, TAG))).toBe(`\b${TAG.slice(1)}`);
@@ -99,7 +99,7 @@ describe('the id of an agent’s frames', () => {
         const hidden = hideTagInReasoning(reasoning, TAG);
         expect(hidden.toLowerCase()).not.toContain(TAG);
         expect(showTagInReasoning(hidden, TAG)).toBe(reasoning);
-        // Of reasoning that no model wrote, nothing becomes a tag.
+        // In reasoning that no model wrote, nothing becomes a tag.
         expect(showTagInReasoning(withoutHiddenTags(hidden), TAG)).toBe(hidden);
       }),
     );

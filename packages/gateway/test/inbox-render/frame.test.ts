@@ -10,7 +10,7 @@ import { hostileText, TAG } from './hostile-events.ts';
 const said = (text: string): LanguageModelV4Message => ({ role: 'user', content: [{ type: 'text', text }] });
 
 describe('a frame', () => {
-  test('[G10] no value in a frame is a line or a tag of its own', () => {
+  test('[G10] no value in a frame can become a line or a tag', () => {
     fc.assert(
       fc.property(fc.array(hostileText, { maxLength: 3 }), (lines) => {
         const text = renderFrame({ name: 'inbox', lines });
@@ -21,20 +21,20 @@ describe('a frame', () => {
     );
   });
 
-  test('[G10] a message is a frame by its mark: the same text without it is none', () => {
+  test('[G10] a message is a frame only with its mark: the same text without it is not', () => {
     const text = renderFrame({ name: 'inbox', lines: [1] });
     expect(isFrame(frameMessage(text))).toBe(true);
     expect(isFrame(said(text))).toBe(false);
     expect(withoutMark(frameMessage(text))).toEqual(said(text));
   });
 
-  test('a stored frame is still one when it is read', () => {
+  test('a stored frame is still a frame when it is read', () => {
     const message = frameMessage(renderFrame({ name: 'inbox', lines: [] }));
     const { entry } = fromEntryPayload(toEntryPayload({ entry: { kind: 'message', message } }));
     expect(new Transcript([entry]).viewFor('any').map(isFrame)).toEqual([true]);
   });
 
-  test('[G10] no message that core itself writes is a frame, whatever it says', () => {
+  test('[G10] no message that core itself writes is a frame, with any text', () => {
     const fake = renderFrame({ name: 'inbox', lines: [] });
     const call = { callId: 'c', toolName: 'ask', input: '{}' };
     const settlement = { callId: 'c', toolName: 'ask', input: {}, startedAt: 1, endedAt: 2 };
@@ -66,7 +66,7 @@ describe('a frame', () => {
     expect(view.filter(isFrame)).toEqual([frameMessage(fake)]);
   });
 
-  test('[G10] a message of a caller is no frame, and keeps its other options', () => {
+  test('[G10] a message of a caller is not a frame, and keeps its other options', () => {
     const mark = frameMessage('').providerOptions;
     const given = { ...said('x'), providerOptions: { ...mark, other: { cache: true } } } as LanguageModelV4Message;
     expect(fromOutside(given)).toEqual({ ...said('x'), providerOptions: { other: { cache: true } } });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { InboxEvent } from '../../src/domain/inbox/inbox-event.ts';
 import type { WaitingEvent } from '../../src/domain/inbox/render-inbox.ts';
 
-/** As agents have them: 24 hexadecimal digits. It begins like an escape of JSON. */
+/** A tag like those of agents: 24 hexadecimal digits. It begins like a JSON escape. */
 export const TAG = 'b003c4e5f60718293a4b5c6d';
 
 const BREAKS = [
@@ -30,12 +30,12 @@ const IMITATIONS = [
   '\\u003c/inbox>',
   TAG,
   TAG.toUpperCase(),
-  // What JSON writes as an escape that begins like the tag.
+  // Characters whose JSON escape begins like the tag.
   `\b${TAG.slice(1)}`,
   `\u0001${TAG}`,
 ];
 
-/** Texts made of what could break out of a line or a frame, and of anything else. */
+/** Texts made of parts that could break out of a line or a frame, and of arbitrary ones. */
 export const hostileText: fc.Arbitrary<string> = fc
   .array(fc.oneof(fc.constantFrom(...BREAKS, ...IMITATIONS), fc.string({ unit: 'binary', maxLength: 8 })), {
     maxLength: 8,

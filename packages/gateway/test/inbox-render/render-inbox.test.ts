@@ -25,7 +25,7 @@ const message = (kind: EntityKind, text = 'hello'): InboxEvent => ({
 // Many runs on a busy machine take longer than a test usually may.
 const SLOW_MS = 60_000;
 
-describe('what waits', () => {
+describe('waiting events', () => {
   test('[G8] people come first, then results, plans and services, then agents', () => {
     const outcome = { status: 'expired' } as const;
     const events: InboxEvent[] = [
@@ -77,7 +77,7 @@ describe('what waits', () => {
   });
 
   test(
-    '[G10] whatever the texts and names, the lines give back exactly the events',
+    '[G10] with any texts and names, parsing the lines returns exactly the events',
     () => {
       fc.assert(
         fc.property(waitingEvents, (events) => {
@@ -95,7 +95,7 @@ describe('what waits', () => {
     SLOW_MS,
   );
 
-  test('[G10] an input with an escaped name is given back, although V8 misreads it after an input with a backslash', () => {
+  test('[G10] an input with an escaped name is returned unchanged, although V8 misreads it after an input with a backslash', () => {
     const call = (input: unknown): WaitingEvent => ({
       eventId: 'ev1',
       at: 0,
@@ -107,7 +107,7 @@ describe('what waits', () => {
     expect(given.map((inbox) => inbox?.events)).toEqual(names.map((name) => [call({ to: 'Ann', [name]: 1 })]));
   });
 
-  test('[G10] an inbox of another tag, or inside other text, is none', () => {
+  test('[G10] an inbox with another tag, or inside other text, is not an inbox', () => {
     const text = showFrame(renderInbox([], frame), TAG) ?? '';
     expect(parseInboxes([text], 'other')[0]).toBeUndefined();
     expect(parseInboxes([text], TAG.slice(0, -1))[0]).toBeUndefined();
@@ -115,7 +115,7 @@ describe('what waits', () => {
     expect(parseInboxes([`${text}\nhello`], TAG)[0]).toBeUndefined();
   });
 
-  test('an event taken before says how often', () => {
+  test('an event that was taken before says how often', () => {
     const text = renderInbox([{ eventId: 'ev1', at: 0, attempt: 3, event: message('agent') }], frame);
     expect(JSON.parse(text.split('\n')[1] ?? '')).toMatchObject({ attempt: 3 });
   });

@@ -2,7 +2,7 @@ import { parseFrame } from '../../src/domain/frame.ts';
 import type { InboxEvent } from '../../src/domain/inbox/inbox-event.ts';
 import type { InboxFrame, InboxLine, WaitingEvent } from '../../src/domain/inbox/render-inbox.ts';
 
-/** An inbox as it is stored, read back. */
+/** An inbox read back from its stored form. */
 export function storedInbox(text: string, tag = 'hidden'): (InboxFrame & { events: WaitingEvent[] }) | undefined {
   const frame = parseFrame(text, 'inbox', tag);
   if (frame === undefined) return undefined;

@@ -24,7 +24,7 @@ describeIdleWorld('the inbox', ({ world, beside }) => {
     );
   const drive = (agentId: string, eventIds?: readonly string[]) => world.in((tx) => redrive(tx, { agentId, eventIds }));
 
-  test('[G7] what a service pushes waits with its source and data, and wakes the agent', async () => {
+  test('[G7] an event of a service waits with its source and data, and wakes the agent', async () => {
     const bot = await world.agent();
     world.wakes.length = 0;
     const pushed = await push(bot, { eventId: 'order-1' });
@@ -53,7 +53,7 @@ describeIdleWorld('the inbox', ({ world, beside }) => {
     expect(await push(two, { eventId: 'e' })).toEqual({ eventId: 'e', duplicate: false });
   });
 
-  test('[G7] without an id every push is an event', async () => {
+  test('[G7] without an id every push is a new event', async () => {
     const bot = await world.agent();
     const [one, two] = [await push(bot), await push(bot)];
     expect(one.eventId).not.toBe(two.eventId);
@@ -61,7 +61,7 @@ describeIdleWorld('the inbox', ({ world, beside }) => {
   });
 
   test.each(['message:1', 'tool_result:1', 'plan:1', '', 'a\u0000b'])(
-    '[G7] the id %j is not for services: it could keep a real event away',
+    '[G7] services cannot use the id %j, which could block a real event',
     async (eventId) => {
       const bot = await world.agent();
       await expect(push(bot, { eventId })).rejects.toMatchObject({
@@ -85,7 +85,7 @@ describeIdleWorld('the inbox', ({ world, beside }) => {
     await expect(push('a\u0000b')).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('[G53] data that is too large, and an inbox that is full, are refused; what is repeated is answered', async () => {
+  test('[G53] data that is too large, and events for a full inbox, are refused; repeated events are answered', async () => {
     const bot = await world.agent();
     const small = world.with({ inboxLength: 2, resultBytes: 20 });
     await expect(push(bot, { data: 'ä'.repeat(10) }, small)).rejects.toMatchObject({
@@ -113,7 +113,7 @@ describeIdleWorld('the inbox', ({ world, beside }) => {
     await expect(list(bot, { cursor: '-1' })).rejects.toMatchObject({ code: 'invalid_request' });
   });
 
-  test('[G11] what is dead or withheld is redriven as if it had just come; the rest stays', async () => {
+  test('[G11] dead and withheld events are redriven as if they had just arrived; others stay', async () => {
     const bot = await world.agent();
     const statuses = { d: 'dead', w: 'withheld', c: 'claimed', o: 'done' } as const;
     for (const [eventId, status] of Object.entries(statuses)) {
@@ -134,7 +134,7 @@ describeIdleWorld('the inbox', ({ world, beside }) => {
     expect(world.wakes).toEqual([bot]);
   });
 
-  test('[G11] only the named ones are redriven, and only of this agent; without any nobody is woken', async () => {
+  test('[G11] only the named events of this agent are redriven; without any, no agent is woken', async () => {
     const [bot, neighbour] = [await world.agent(), await world.agent()];
     for (const id of [bot, neighbour])
       for (const eventId of ['a', 'b']) {

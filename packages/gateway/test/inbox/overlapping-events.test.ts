@@ -29,7 +29,7 @@ describeIdleWorld({ title: 'events that come at the same moment', on: overlappin
       await hold();
     });
 
-  /** An agent with room for one event, and two spaces in which somebody can write to it. */
+  /** An agent with room for one event, and two spaces in which a person can write to it. */
   const small = async () => {
     const [ann, bot] = [await world.person(), await world.agent('Bot', { limits: { inboxLength: 1 } })];
     return { ann, bot, one: await world.space('Space', [ann, bot]), two: await world.space('Space', [ann, bot]) };
@@ -69,7 +69,7 @@ describeIdleWorld({ title: 'events that come at the same moment', on: overlappin
     expect(await fire()).toBe(1);
   });
 
-  test('[G16] [G23] a plan does not fire after its agent was paused, also where it was found due before', async () => {
+  test('[G16] [G23] a plan does not fire after its agent was paused, even if it was found due before', async () => {
     const [first, second] = [await world.agent(), await world.agent()];
     const at = Date.now() + 120_000;
     for (const [index, id] of [first, second].entries()) {
@@ -77,7 +77,7 @@ describeIdleWorld({ title: 'events that come at the same moment', on: overlappin
       await world.in((tx) => setPlans(tx, id, [plan]));
     }
     const [plan] = await listPlans(world.store.db, first);
-    // The first one's event is being written by somebody else, who holds up the second one's.
+    // Another transaction inserts the event of the first plan, which blocks the second one.
     const held = await holdLock(
       database,
       `insert into inbox_events (thread_id, event_id, type, priority, payload, status, available_at, created_at)

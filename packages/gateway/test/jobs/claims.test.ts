@@ -7,7 +7,7 @@ import { forAllTests } from '../support/for-all-tests.ts';
 import { databases } from '../support/stores.ts';
 import { openJob } from './job-desk.ts';
 
-/** Far ahead: every claim has lapsed by then, and by the database's own clock none has. */
+/** Far in the future: at that time every claim has lapsed, but none has by the clock of the database. */
 const LATER = Date.now() + 86_400_000;
 
 describe.each(databases)('the claim of a job on $kind', ({ create }) => {
@@ -42,7 +42,7 @@ describe.each(databases)('the claim of a job on $kind', ({ create }) => {
     expect(await eventsOf(agentId)).toEqual(['job.available', 'job.claimed']);
   });
 
-  test('[X2] the worker answers with its claim, the agent is told once, and the same answer again is a duplicate', async () => {
+  test('[X2] the worker answers with its claim, the agent gets one event, and the same answer again is a duplicate', async () => {
     const job = await openJob(api, await api.agent());
     const { claimToken } = (await claim(job.callId)).body;
     expect((await answer(job, { result: 'stolen' })).body.error.code).toBe('job_claimed');
@@ -60,7 +60,7 @@ describe.each(databases)('the claim of a job on $kind', ({ create }) => {
     expect((await beat(job.callId, claimToken)).body.error.code).toBe('already_answered');
   });
 
-  test('a worker that fails says so, and the agent is told the error', async () => {
+  test('a worker reports a failure, and the agent gets the error', async () => {
     const job = await openJob(api, await api.agent());
     const { claimToken } = (await claim(job.callId)).body;
     expect((await answer(job, { error: 'The crane broke.', claimToken })).status).toBe(200);
@@ -70,7 +70,7 @@ describe.each(databases)('the claim of a job on $kind', ({ create }) => {
     });
   });
 
-  test('[X2] a job whose claim stops heart-beating is offered again, and what the first worker then says does not count', async () => {
+  test('[X2] a job whose claim gets no more heartbeats is offered again, and later answers of the first worker do not count', async () => {
     const job = await openJob(api, await api.agent());
     const first = (await claim(job.callId, 'slow')).body;
     await lapse();
@@ -83,18 +83,18 @@ describe.each(databases)('the claim of a job on $kind', ({ create }) => {
     expect(await inboxOf(job.agentId)).toHaveLength(1);
   });
 
-  test('[X2] a claim that has lapsed by the clock can be claimed before anybody has offered it again', async () => {
+  test('[X2] a job with a lapsed claim can be claimed before it was offered again', async () => {
     const job = await openJob(api, await api.agent());
     await claim(job.callId, 'slow', { leaseMs: 100 });
     await expect.poll(async () => (await claim(job.callId, 'quick')).status).toBe(200);
   });
 
-  test('[X2] heart-beats keep the claim', async () => {
+  test('[X2] heartbeats keep the claim', async () => {
     const job = await openJob(api, await api.agent());
     const { claimToken, claimedUntil } = (await claim(job.callId)).body;
     const beaten = await beat(job.callId, claimToken);
     expect(beaten.body.claimedUntil).toBeGreaterThanOrEqual(claimedUntil);
-    // By the first deadline it would have lapsed.
+    // By its first deadline it would have lapsed.
     await api.store.transaction((tx) =>
       tx.db.updateTable('calls').set({ claimed_until: 1 }).where('id', '=', job.callId).execute(),
     );
@@ -103,7 +103,7 @@ describe.each(databases)('the claim of a job on $kind', ({ create }) => {
     expect((await claim(job.callId, 'w2')).status).toBe(409);
   });
 
-  test('[X2] a worker that comes back before anybody else claims keeps the job, and its answer counts', async () => {
+  test('[X2] a worker that returns before another one claims the job keeps it, and its answer counts', async () => {
     const job = await openJob(api, await api.agent());
     const { claimToken } = (await claim(job.callId)).body;
     await lapse();
@@ -136,14 +136,14 @@ describe.each(databases)('the claim of a job on $kind', ({ create }) => {
       [`space:${spaceId}`, 'tool-call.progress'],
     ]);
     expect(JSON.parse(own[0]?.payload ?? '')).toMatchObject({ callId: job.callId, value: { percent: 40 } });
-    // A space that has no card of the call knows nothing of it.
+    // A space without a card of the call gets no progress.
     const others = told.filter(({ payload }) => payload.includes(unseen.callId));
     expect(others.map(({ type }) => type)).toEqual(['job.progress']);
     const flood = await beat(job.callId, claimToken, 'x'.repeat(16_000));
     expect([flood.status, flood.body.error.code]).toEqual([413, 'too_large']);
   });
 
-  test('a job that expired or was cancelled is over for its worker', async () => {
+  test('a worker cannot answer a job that expired or was cancelled', async () => {
     const [one, other] = [
       await openJob(api, await api.agent(), { expiresAt: LATER }),
       await openJob(api, await api.agent()),
@@ -165,7 +165,7 @@ describe.each(databases)('the claim of a job on $kind', ({ create }) => {
     expect(await eventsOf(other.agentId)).toEqual(['job.available', 'job.claimed', 'job.ended']);
   });
 
-  test('a call that people answer is no job, and strangers are not told that a job exists', async () => {
+  test('a call that people answer is not a job, and strangers do not learn that a job exists', async () => {
     const agentId = await api.agent();
     const card = await openJob(api, agentId, { isJob: false });
     expect((await claim(card.callId)).status).toBe(404);

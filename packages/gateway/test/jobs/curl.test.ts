@@ -7,7 +7,7 @@ import { Shell } from '../by-curl/shell.ts';
 
 const page = join(import.meta.dirname, '../../../../docs/tools/external.md');
 
-test('the commands of docs/tools/external.md are a worker', { timeout: 60_000 }, async () => {
+test('the commands of docs/tools/external.md work as a worker', { timeout: 60_000 }, async () => {
   const [, commands = ''] = /^```sh\n(.*?)^```$/ms.exec(await readFile(page, 'utf8')) ?? [];
   const [, secretKey = ''] = /Bearer (\w+)/.exec(commands) ?? [];
   const model = scriptedModel([{ toolName: 'render_video', input: { scene: 'dawn' } }, 'Waiting.', 'Ready.']);

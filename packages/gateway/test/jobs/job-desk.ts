@@ -10,7 +10,7 @@ export interface OpenJob {
   readonly agentId: string;
 }
 
-/** A job that waits, as a run leaves it. */
+/** A waiting job, as a run creates it. */
 export async function openJob(api: Api, agentId: string, more: Partial<OpenedWait> = {}): Promise<OpenJob> {
   const call = {
     ...{ callId: newId(), runId: newId(), agentId, toolName: 'haul', kind: 'result' as const },

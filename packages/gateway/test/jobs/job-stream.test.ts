@@ -19,7 +19,7 @@ describe.each(embedded)('the stream of jobs on $kind', ({ create }) => {
     return stream;
   };
 
-  test('[X2] whoever subscribes is told of the jobs that wait, and then of each new one, without its input', async () => {
+  test('[X2] a subscriber gets the waiting jobs, and then each new one, without its input', async () => {
     const agentId = await api.agent();
     const waiting = await openJob(api, agentId);
     const taken = await openJob(api, agentId);
@@ -38,7 +38,7 @@ describe.each(embedded)('the stream of jobs on $kind', ({ create }) => {
     expect(await stream.next()).toMatchObject({ event: 'job.claimed', data: { callId: fresh.callId, worker: 'w' } });
   });
 
-  test('[X2] a subscriber that comes back hears what it missed, once', async () => {
+  test('[X2] a subscriber that reconnects gets the events that it missed, once', async () => {
     const agentId = await api.agent();
     const stream = await follow(agentId);
     const one = await openJob(api, agentId);

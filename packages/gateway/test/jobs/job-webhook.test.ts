@@ -70,7 +70,7 @@ describeIdleWorld('announcements by webhook', ({ world }) => {
     (await world.store.db.selectFrom('calls').select('announce_at').where('id', '=', callId).executeTakeFirstOrThrow())
       .announce_at;
 
-  test('[X2] an announcement that failed is made again, later, with the same id; one that arrived is not', async () => {
+  test('[X2] a failed announcement is repeated later with the same id; one that arrived is not', async () => {
     await using site = await startWebSite((_request, response) =>
       response.writeHead(site.requests.length < 3 ? 503 : 200).end(),
     );
@@ -88,7 +88,7 @@ describeIdleWorld('announcements by webhook', ({ world }) => {
     expect(new Set(site.requests.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([`${callId}:1`]));
   });
 
-  test('[X2] two gateways that look at once announce a job once', async () => {
+  test('[X2] two gateways that sweep at the same time announce a job once', async () => {
     await using site = await startWebSite();
     await using outgoing = outgoingTo(site);
     const agentId = await world.agent('Dock', { jobs: jobs(site) });
@@ -98,7 +98,7 @@ describeIdleWorld('announcements by webhook', ({ world }) => {
     expect([ids.length, new Set(ids).size]).toEqual([30, 30]);
   });
 
-  test('[X2] a job that is offered again is announced again, under another id', async () => {
+  test('[X2] a job that is offered again is announced again, with another id', async () => {
     await using site = await startWebSite();
     await using outgoing = outgoingTo(site);
     const callId = await openJob(await world.agent('Dock', { jobs: jobs(site) }));
@@ -112,7 +112,7 @@ describeIdleWorld('announcements by webhook', ({ world }) => {
     expect(JSON.parse(site.requests[1]?.body ?? '')).toMatchObject({ callId, claims: 1 });
   });
 
-  test('without a webhook nothing is sent, and nothing stays due', async () => {
+  test('without a webhook no announcement is sent or stays due', async () => {
     await using site = await startWebSite();
     await using outgoing = outgoingTo(site);
     const callId = await openJob(await world.agent('Dock'));
@@ -121,7 +121,7 @@ describeIdleWorld('announcements by webhook', ({ world }) => {
     expect(await announceAt(callId)).toBeNull();
   });
 
-  test('[X8] an announcement goes through the guard, and says in the log only where it failed', async () => {
+  test('[X8] an announcement goes through the guard, and the log of a failure does not have its key', async () => {
     await using site = await startWebSite();
     await using outgoing = outgoingTo(site);
     outgoing.egress.setAllow([]);

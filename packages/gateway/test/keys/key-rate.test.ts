@@ -42,11 +42,11 @@ describe.each(databases)('rate limits of keys on $kind', ({ kind, create }) => {
     expect((await ask(one, other)).status).toBe(200);
   });
 
-  test('[O2] the limit holds within 5 % for requests that two gateways get at the same time', async () => {
+  test('[O2] the limit is kept within 5 % for requests to two gateways at the same time', async () => {
     const rate = { requests: 20, seconds: 2 };
     const periodMs = rate.seconds * 1_000;
     const { id } = await one.done<{ id: string }>('POST', '/api/keys', { name: 'k', scopes: ['read'], rate });
-    // Time goes on with each look at the clock, so that the machine's speed does not matter.
+    // The time advances with each read of the clock, so that the machine's speed does not matter.
     const begun = Math.ceil(Date.now() / periodMs) * periodMs;
     let now = begun;
     const tick = (): number => (now += 10);

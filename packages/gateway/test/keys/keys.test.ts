@@ -15,7 +15,7 @@ describe.each(databases)('secret keys on $kind', ({ kind, create }) => {
     store.transaction((tx) => createKey(tx, { name, scopes }));
   const revoke = (id: string) => store.transaction((tx) => revokeKey(tx, id));
 
-  /** A database on which nobody ever started. */
+  /** A database on which no gateway was ever started. */
   const onFreshDatabase = async (work: (stores: readonly [Store, Store]) => Promise<void>) => {
     const fresh = await create();
     const one = await fresh.open();
@@ -28,7 +28,7 @@ describe.each(databases)('secret keys on $kind', ({ kind, create }) => {
     }
   };
 
-  test('[G51] a key that two revoke at the same moment was revoked when the first did', async () => {
+  test('[G51] a key that is revoked twice at the same moment has the time of the first revocation', async () => {
     const { id } = await make();
     const first = (hold: () => Promise<void>) =>
       store.transaction(async (tx) => {
@@ -41,7 +41,7 @@ describe.each(databases)('secret keys on $kind', ({ kind, create }) => {
     expect(items.find((one) => one.id === id)).toMatchObject({ revokedAt: 1 });
   });
 
-  test('[G51] a key is found by what was given out, with its scopes', async () => {
+  test('[G51] a key is found by its secret, with its scopes', async () => {
     const { id, key } = await make(['read', 'read']);
     expect(key).toMatch(/^lc_sk_[\w-]{43}$/);
     expect(await findKey(store.db, key)).toMatchObject({ id, name: 'app', scopes: ['read'], prefix: key.slice(0, 12) });
@@ -54,7 +54,7 @@ describe.each(databases)('secret keys on $kind', ({ kind, create }) => {
     ['its prefix', (key: string) => key.slice(0, 12)],
     ['nothing', () => ''],
     ['U+0000', () => 'a\u0000b'],
-  ])('[G51] %s opens nothing', async (_name, spoil) => {
+  ])('[G51] %s has no access', async (_name, spoil) => {
     const { key } = await make();
     expect(await findKey(store.db, spoil(key))).toBeUndefined();
   });
@@ -65,11 +65,11 @@ describe.each(databases)('secret keys on $kind', ({ kind, create }) => {
     expect(row.hash).toMatch(/^[0-9a-f]{64}$/);
     expect(JSON.stringify(row)).not.toContain(key);
     expect(JSON.stringify(row)).not.toContain(key.slice(12));
-    // The hash itself is no key.
+    // The hash itself is not a key.
     expect(await findKey(store.db, row.hash)).toBeUndefined();
   });
 
-  test('[G51] a revoked key opens nothing, and others go on', async () => {
+  test('[G51] a revoked key has no access, and others still work', async () => {
     const [one, two] = [await make(), await make()];
     const revoked = await revoke(one.id);
     expect(revoked.revokedAt).toEqual(expect.any(Number));
@@ -102,7 +102,7 @@ describe.each(databases)('secret keys on $kind', ({ kind, create }) => {
     expect(JSON.stringify(all)).not.toContain('hash');
   });
 
-  test('[G51] the first start gives a key that may do everything, once, also of several at the same moment', async () => {
+  test('[G51] the first start creates one key with all rights, also if several gateways start at the same moment', async () => {
     await onFreshDatabase(async ([one, two]) => {
       const given = await Promise.all([
         ensureFirstKey({ store: one }),
@@ -117,7 +117,7 @@ describe.each(databases)('secret keys on $kind', ({ kind, create }) => {
     });
   });
 
-  test('[G51] a key that is set is the key, and nothing is shown', async () => {
+  test('[G51] a configured key is used, and no key is shown', async () => {
     await onFreshDatabase(async ([one, two]) => {
       const secretKey = 'a-key-of-the-operator';
       expect(
@@ -128,14 +128,14 @@ describe.each(databases)('secret keys on $kind', ({ kind, create }) => {
       ).toEqual([undefined, undefined]);
       const found = await findKey(one.db, secretKey);
       expect(found).toMatchObject({ scopes: ['admin'] });
-      // Of a short key the first characters would be most of it.
+      // The first characters of a short key would be most of it.
       expect(found?.prefix).toBe('');
       expect(await ensureFirstKey({ store: one })).toBeUndefined();
       expect((await listKeys(one.db)).items).toHaveLength(1);
     });
   });
 
-  test('[G51] setting another key ends the one before, and no other', async () => {
+  test('[G51] configuring another key revokes only the previous configured one', async () => {
     await onFreshDatabase(async ([one, two]) => {
       const first = (await ensureFirstKey({ store: one })) ?? '';
       await ensureFirstKey({ store: one }, { secretKey: 'operator-key-one' });

@@ -61,7 +61,7 @@ describe.each(databases)('limited keys on $kind', ({ create }) => {
     expect((await call('POST', members, { body: { entityId: ben } })).status).toBe(403);
   });
 
-  test('[O2] a key for certain paths may use these alone, under their other names too', async () => {
+  test('[O2] a key for certain paths may use only these, including their aliases', async () => {
     const agent = await api.agent('Bot');
     const call = await keyOf({ paths: ['POST /contexts', 'GET /contexts/{id}'] }, ['admin']);
     const made = await call('POST', '/api/contexts', { body: { agent } });
@@ -89,7 +89,7 @@ describe.each(databases)('limited keys on $kind', ({ create }) => {
     expect((await api.call('POST', '/api/keys', { body: past })).status).toBe(422);
   });
 
-  test('[O2] what an expiring key makes ends with it: tokens, and browsers that would make keys', async () => {
+  test('[O2] tokens and sessions made with an expiring key end with it', async () => {
     const expiresAt = Date.now() + 60_000;
     const { key } = await api.done<{ key: string }>('POST', '/api/keys', { name: 'k', scopes: ['admin'], expiresAt });
     const token = `/api/entities/${await api.person('Ann')}/token`;

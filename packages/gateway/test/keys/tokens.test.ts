@@ -7,7 +7,7 @@ const secret = randomBytes(32);
 const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 const inAnHour = (): number => Math.floor(Date.now() / 1_000) + 3_600;
 
-/** A token made by hand, signed for real. */
+/** A hand-made token with a valid signature. */
 function forge(claims: object, { header = {}, key = secret, hash = 'sha256' } = {}): string {
   const text = `${base64({ alg: 'HS256', typ: 'JWT', ...header })}.${base64(claims)}`;
   return `${text}.${createHmac(hash, key).update(text).digest('base64url')}`;
@@ -22,7 +22,7 @@ const claims = () => ({
 });
 
 describe('entity tokens', () => {
-  test('[G52] a token is its entity’s until it ends', async () => {
+  test('[G52] a token belongs to its entity until it expires', async () => {
     const before = Date.now();
     const { token, expiresAt } = await signToken(secret, { entityId: 'ann', expiresInSeconds: 60 });
     expect(await verifyToken(secret, token)).toEqual({ entityId: 'ann', expiresAt });
@@ -30,7 +30,7 @@ describe('entity tokens', () => {
     expect(expiresAt).toBeLessThanOrEqual(Date.now() + 60_000);
   });
 
-  test('[G52] a token lasts an hour, where nothing else is said', async () => {
+  test('[G52] a token lasts an hour by default', async () => {
     const { expiresAt } = await signToken(secret, { entityId: 'ann' });
     expect(Math.abs(expiresAt - Date.now() - 3_600_000)).toBeLessThan(30_000);
   });
@@ -45,7 +45,7 @@ describe('entity tokens', () => {
     },
   );
 
-  test('[G52] what is forged by hand in the right way is a token: the next tests differ from it in one thing', async () => {
+  test('[G52] a correct hand-made token is valid: the next tests change one thing in it', async () => {
     expect(await verifyToken(secret, forge(claims()))).toMatchObject({ entityId: 'ann' });
   });
 
@@ -75,7 +75,7 @@ describe('entity tokens', () => {
     await expect(verifyToken(secret, make())).rejects.toMatchObject({ code: 'unauthorized' });
   });
 
-  test('[G52] a token that was tampered with is a 401, wherever it was', async () => {
+  test('[G52] a token that was tampered with in any part is a 401', async () => {
     const [header = '', , signature = ''] = forge(claims()).split('.');
     const other = forge({ ...claims(), sub: 'eve' }, { key: randomBytes(32) }).split('.')[1];
     await expect(verifyToken(secret, `${header}.${other}.${signature}`)).rejects.toMatchObject({
@@ -84,7 +84,7 @@ describe('entity tokens', () => {
     await expect(verifyToken(secret, forge(claims()).slice(0, -4))).rejects.toMatchObject({ code: 'unauthorized' });
   });
 
-  test('[G52] a token that has ended is a 401, which says so', async () => {
+  test('[G52] an expired token is a 401, which says so', async () => {
     const past = Math.floor(Date.now() / 1_000) - 1;
     await expect(verifyToken(secret, forge({ ...claims(), exp: past }))).rejects.toMatchObject({
       code: 'token_expired',
@@ -95,7 +95,7 @@ describe('entity tokens', () => {
 describeIdleWorld('entity tokens', ({ world, beside }) => {
   const other = beside();
 
-  test('[G52] all gateways sign with one secret, which lasts', async () => {
+  test('[G52] all gateways sign with one secret, which is kept', async () => {
     const made = await Promise.all([world, other, world, other].map(({ store }) => tokenSecret(store)));
     expect(new Set(made.map((each) => Buffer.from(each).toString('hex'))).size).toBe(1);
     expect(made[0]).toHaveLength(32);

@@ -80,7 +80,7 @@ describe('calls of a machine that wait', () => {
   });
 });
 
-/** Makes the call that waits expire. */
+/** Lets the waiting call expire. */
 async function expire(world: World, bot: string): Promise<void> {
   await world.in((tx) =>
     tx.db
@@ -92,7 +92,7 @@ async function expire(world: World, bot: string): Promise<void> {
   );
 }
 
-/** The worker loses its thread as if it had died. */
+/** Takes the thread from the worker, as if it had died. */
 async function killWorkerOf(world: World, bot: string): Promise<void> {
   await world.in((tx) =>
     tx.db
@@ -119,7 +119,7 @@ const runsOf = async (world: World, bot: string) =>
 describeWorlds(
   'calls of a machine',
   (open) => {
-    it('[A17] a call that is not approved in time is denied, and the machine goes on', async () => {
+    it('[A17] a call that is not approved in time is denied, and the machine continues', async () => {
       const pay = tool({ description: 'Pays.', inputSchema: z.object({}), approval: true, execute: () => 'Paid.' });
       const model = scriptedModel([call('pay'), 'Never mind.']);
       const world = await open({ models: { default: model }, definitions: { desk: only({ pay }) } });
@@ -152,7 +152,7 @@ describeWorlds(
       expect(model.requests).toHaveLength(4);
     });
 
-    it('[A17] a person who answers one of two calls, and writes nothing, is not told that the machine has a message', async () => {
+    it('[A17] a person who answers one of two calls without writing a message gets no notice about a message', async () => {
       const pay = tool({ description: 'Pays.', inputSchema: z.object({}), approval: true, execute: () => 'Paid.' });
       const model = scriptedModel([[...call('pay'), ...call('pay')], 'Done.']);
       const world = await open({ models: { default: model }, definitions: { desk: only({ pay }) } });
@@ -195,7 +195,7 @@ describeWorlds(
       expect(await cards(world, space)).toEqual([{ status: 'requires_action' }]);
     });
 
-    it('[G41] the space is told that a message broke off with the worker whose machine wrote it', async () => {
+    it('[G41] the space gets the cancellation of a message whose worker died', async () => {
       const after = scriptedModel(['Never mind.']);
       const begun = Promise.withResolvers<void>();
       let requests = 0;
@@ -227,7 +227,7 @@ describeWorlds(
       expect(await types()).toContain('message.cancelled');
     });
 
-    it('[A16] [A17] an approved call whose run failed while it ran has ended for the machine too, and is not waited for', async () => {
+    it('[A16] [A17] an approved call whose run failed while it ran has ended for the machine too, which does not wait for it', async () => {
       let paid = 0;
       const inside = Promise.withResolvers<void>();
       const pay = tool({
@@ -407,7 +407,7 @@ it('[A22] a request that must have no effects gets no tools with effects from a 
   expect(names).not.toContain('pay');
 });
 
-it('metrics count the calls of a node under the names of their tools, and names that a model made up under one', async () => {
+it('metrics count the calls of a node by tool name, and invented names under one label', async () => {
   const look = tool({ description: 'Looks.', inputSchema: z.object({}), execute: () => 'Nothing.' });
   const model = scriptedModel([call('look'), call('made_up'), 'Done.']);
   await using gateway = await startTestGateway({ model, definitions: { desk: only({ look }) }, agents });
@@ -417,7 +417,7 @@ it('metrics count the calls of a node under the names of their tools, and names 
   expect(metrics).not.toContain('made_up');
 });
 
-it('[A22] a run that is not saved leaves the machine of its conversation as it was', async () => {
+it('[A22] a run that is not saved leaves the machine of its conversation unchanged', async () => {
   const go = { description: 'Goes.', inputSchema: z.object({}), handler: () => to('other') };
   const model = scriptedModel(['One.', call('transition_go'), 'Two.', 'Three.']);
   const definitions = { desk: only({}, { transitions: { go } }) };

@@ -49,7 +49,7 @@ async function run(
   return { model, compactions: summary.requests.length };
 }
 
-it('[A3] a machine whose definition has no charter for a while goes on where it was, also after a compaction', async () => {
+it('[A3] a machine whose definition has no charter for some time continues where it was, also after a compaction', async () => {
   const home = await scratchFolder('changed');
   await run(home, machine, [call('transition_refund', { order: 'A-1' }), 'Ready.']);
   await run(home, plain, [LONG]);
@@ -62,7 +62,7 @@ it('[A3] a machine whose definition has no charter for a while goes on where it 
   expect(String(model.requests[0]?.prompt[0]?.content)).toContain('Refund the customer.');
 });
 
-it('[A3] an agent that is a machine for a while has its session and its conversation again, also after a compaction', async () => {
+it('[A3] an agent that was a machine for some time has its session and its conversation again, also after a compaction', async () => {
   const home = await scratchFolder('changed');
   await run(home, plain, [call('note'), 'Noted.']);
   await run(home, machine, [call('look_up', { order: 'A-1' }), LONG]);

@@ -69,7 +69,7 @@ it('[A19] a command that has run is not run again with the events of its run, wh
   expect(counted).toHaveLength(1);
 });
 
-it('[A19] the same key gets the first answer, also if the machine has no such command any more, and not for another command', async () => {
+it('[A19] a repeated key gets the first answer, even if the machine has no such command any more, but not for another command', async () => {
   const { definitions } = counting();
   await using gateway = await startTestGateway({ model: scriptedModel(() => 'Ok.'), definitions, agents });
   const { give } = await desk(gateway);
@@ -80,7 +80,7 @@ it('[A19] the same key gets the first answer, also if the machine has no such co
   expect([other.status, (await errorOf(other)).code]).toEqual([422, 'idempotency_key_reused']);
 });
 
-it('[A19] an agent that is not active takes no commands, and no caller waits for it', async () => {
+it('[A19] an agent that is not active refuses commands at once', async () => {
   const { counted, definitions } = counting();
   const first = Promise.withResolvers<void>();
   const model = scriptedModel(async () => await first.promise.then(() => 'Ok.'));
@@ -149,7 +149,7 @@ describe.each(databases)('a command on $kind', ({ create }) => {
       );
       await work(world.services, bot);
       const end = await findCommandState(world.store.db, { threadId: bot, eventId });
-      // What a command did before its record was stored did not count, so it runs again.
+      // Changes of a command before its record was stored do not count, so it runs again.
       expect([when, at, end]).toEqual([
         when,
         at,

@@ -3,7 +3,7 @@ import { defineAgent } from '@lastcall/gateway';
 import { cede, charter, node, spawn, suspend, to } from '@lastcall/machines';
 import { z } from 'zod';
 
-/** What the tools of the desk did in the world. */
+/** The external effects of the tools of the desk. */
 export const world: string[] = [];
 
 const look_up = tool({

@@ -75,7 +75,7 @@ describe.each(embedded)('a machine on $kind', ({ create }) => {
       .where('wait_status', '=', 'pending')
       .execute();
 
-  /** The machine gets a message; what waits is approved; one of the two runs is killed, or interrupted, at its n-th transaction. */
+  /** Sends the machine a message and approves the waiting call; one of the two runs is killed, or interrupted, at its n-th transaction. */
   async function killed(run: 1 | 2, at: number, when: When, how: How) {
     const { effects, registry } = script();
     const { ada, bot, space } = await lobby(world, { definition: 'crew', instructions: '' }, { isIn: true });
@@ -165,7 +165,7 @@ describe.each(embedded)('a machine on $kind', ({ create }) => {
             runs: whole.runs,
           });
           expect([where, new Set(end.effects).size]).toEqual([where, end.effects.length]);
-          // A worker whose call may have run is told so, and nothing runs a second time.
+          // A worker whose call may have run reads that, and nothing runs a second time.
           if (end.unknown === 0) expect([where, calls, end.effects.length]).toEqual([where, whole.calls, 3]);
           expect([where, calls.filter((one) => !one.endsWith(' settled'))]).toEqual([where, []]);
         }
@@ -173,7 +173,7 @@ describe.each(embedded)('a machine on $kind', ({ create }) => {
   );
 
   test.each(['kill', 'interrupt'] as const)(
-    '[A16] [A17] a person who writes while the machine waits is told so once, also if the run is stopped (%s) at any transaction',
+    '[A16] [A17] a person who writes while the machine waits gets one notice, also if the run is stopped (%s) at any transaction',
     async (how) => {
       const told = async (at: number, when: When): Promise<[number, number]> => {
         const { registry } = script();

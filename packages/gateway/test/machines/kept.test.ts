@@ -43,7 +43,7 @@ const lead = node({
 });
 const definitions = { company: defineAgent({ machine: charter({ nodes: { lead, talker, worker } }) }) };
 
-/** The talker adds in each run, and then says this. */
+/** The talker adds in each run, and then replies this. */
 const saying = (text: string) => {
   const steps = scriptedModel(({ prompt }) => {
     const system = String(prompt[0]?.content);
@@ -93,7 +93,7 @@ describe('a machine with instances that wait', () => {
     expect((await gateway.api('/api/pending')).items).toHaveLength(WORKERS);
   });
 
-  it('[A21] is stored whole in its last two compactions alone, and not in the row that each claim writes', async () => {
+  it('[A21] is stored as a whole only in its last two compactions, and not in the row that each claim writes', async () => {
     const home = await scratchFolder('kept');
     const agents = [{ name: 'Company', definition: 'company', limits: { consciousnessTokens: 2_000 } }];
     const model = saying('word '.repeat(1_000));

@@ -31,7 +31,7 @@ const ask = async (gateway: TestGateway, message: string, context_id?: string) =
   await gateway.api('/api/chat', context_id === undefined ? { agent: 'Desk', message } : { message, context_id });
 
 describe('a machine in a conversation', () => {
-  it('[A15] [A22] runs until it rests, and goes on where it was in the next request', async () => {
+  it('[A15] [A22] runs until it rests, and continues where it was in the next request', async () => {
     const model = scriptedModel([
       call('look_up', { order: 'A-1' }),
       call('transition_refund', { order: 'A-1' }),
@@ -60,7 +60,7 @@ describe('a machine in a conversation', () => {
     expect(asked.stop).toEqual({ reason: 'suspended' });
     expect(asked.pending_calls).toMatchObject([{ tool_name: 'pay_back', kind: 'approval' }]);
     const [{ tool_call_id: callId }] = asked.pending_calls;
-    // It has no card, so the list of waiting calls is where operators read which node asks.
+    // It has no card, so operators see in the list of waiting calls which node asks.
     expect((await gateway.api('/api/pending')).items).toMatchObject([{ callId, node: 'refund' }]);
     await gateway.api(`/api/runs/${asked.run_id}/tool-results`, { callId, approve: true });
     await expect.poll(async () => (await gateway.api('/api/runs?status=completed')).items.length).toBe(2);
@@ -80,7 +80,7 @@ describe('a machine in a conversation', () => {
     expect(JSON.stringify(model.requests[1]?.prompt)).toContain('Red.');
   });
 
-  it('[A18] workers of one step run side by side, and their reports reach the node that waits', async () => {
+  it('[A18] workers of one step run in parallel, and their reports reach the node that waits', async () => {
     const model = scriptedModel(({ prompt }) => {
       const system = String(prompt[0]?.content);
       const said = JSON.stringify(prompt);
@@ -143,7 +143,7 @@ describe('a machine in spaces', () => {
     expect(systemOf(model, 0)).toContain('# Rules');
   });
 
-  it('[A17] a person who writes while the machine waits for an approval is told so, and the message is read afterwards', async () => {
+  it('[A17] a person who writes while the machine waits for an approval gets a notice, and the message is read afterwards', async () => {
     const model = scriptedModel([
       call('transition_refund', { order: 'A-1' }),
       call('pay_back', { order: 'A-1' }),
@@ -166,7 +166,7 @@ describe('a machine in spaces', () => {
     expect(JSON.stringify(model.requests[2]?.prompt)).toContain('Are you there?');
   });
 
-  it('[A17] an agent that replies with its tools alone does not say that it waits', async () => {
+  it('[A17] an agent that replies only with its tools does not say that it waits', async () => {
     const model = scriptedModel([call('transition_ask', { question: 'Which colour?' }), 'Red.']);
     const quiet = [{ name: 'Desk', definition: 'desk', replies: 'tools' as const }];
     await using gateway = await startTestGateway({ model, definitions, agents: quiet, spaces });
@@ -239,7 +239,7 @@ describe('a machine in spaces', () => {
     expect(await (await close()).json()).toEqual({ ...first, duplicate: true });
   });
 
-  it('[A19] an agent that is no machine has none', async () => {
+  it('[A19] an agent that is not a machine has no commands', async () => {
     await using gateway = await startTestGateway({ agents: [{ name: 'Plain', instructions: 'Be plain.' }] });
     const [{ id }] = (await gateway.api('/api/agents')).items;
     const answer = await gateway.request(`/api/agents/${id}/machine`);
@@ -308,7 +308,7 @@ describe('a machine in spaces', () => {
     expect(systemOf(script, 3)).toContain('Refund the customer.');
   });
 
-  it('a run that fails leaves the machine as it was, and the next run goes on', async () => {
+  it('a run that fails leaves the machine unchanged, and the next run continues', async () => {
     const model = scriptedModel([
       call('look_up', { order: 'A-1' }),
       new Error('The provider is down.'),

@@ -16,7 +16,7 @@ function asSent({ prompt, tools = [] }: LanguageModelV4CallOptions): object {
   return JSON.parse(sent.replaceAll(/<summary-\w+>/g, '<summary-hidden>'));
 }
 
-/** What the gateway says about the requests of a run, in the order of their replies. */
+/** The requests of a run as the gateway shows them, in the order of their replies. */
 async function shownOf(gateway: TestGateway, runId: string, steps: number): Promise<readonly object[]> {
   const shown: object[] = [];
   for (let step = 1; step <= steps; step++) {
@@ -27,13 +27,13 @@ async function shownOf(gateway: TestGateway, runId: string, steps: number): Prom
 }
 
 const inOrderOf = (shown: readonly object[], { requests }: ScriptedModel): readonly object[] =>
-  // Workers of one step are asked side by side: their replies may be stored in another order.
+  // Workers of one step are asked in parallel, so their replies may be stored in another order.
   [...requests.map(asSent)].sort((one, other) => indexIn(shown, one) - indexIn(shown, other));
 
 const indexIn = (all: readonly object[], one: object): number =>
   all.findIndex((other) => JSON.stringify(other) === JSON.stringify(one));
 
-it('[A15] the request of each step of a machine is shown as it was sent, also those of workers that ran side by side', async () => {
+it('[A15] the request of each step of a machine is shown as it was sent, also those of parallel workers', async () => {
   const model = scriptedModel(({ prompt }) => {
     const system = String(prompt[0]?.content);
     const said = JSON.stringify(prompt);
@@ -51,7 +51,7 @@ it('[A15] the request of each step of a machine is shown as it was sent, also th
   expect(shown).toEqual(inOrderOf(shown, model));
   const { status } = await gateway.request(`/api/runs/${first.run_id}/steps/8/request`);
   expect(status).toBe(404);
-  // The next run goes on with the conversation of the first.
+  // The next run continues the conversation of the first.
   const next = await gateway.api('/api/chat', { message: 'Thanks.', context_id: first.context_id });
   expect(await shownOf(gateway, next.run_id, 1)).toEqual([asSent(model.requests[7] as LanguageModelV4CallOptions)]);
 });

@@ -108,7 +108,7 @@ it('[A1] the list of tools has those of definitions, with the definition and its
   ]);
   const found = await gateway.api('/api/tools/desk:nodes.shut.tools.look');
   expect(found).toMatchObject({ name: 'look', description: 'Looks elsewhere.', source: 'definition' });
-  // A name means the tool that agents can name.
+  // A plain name means the tool that agents can use.
   const named = await gateway.api('/api/tools/look');
   expect(named).toMatchObject({ source: 'file', usedBy: [{ name: 'Clerk' }] });
   const made = await gateway.api('/api/tools', { name: 'pay', executionType: 'internal', execution: { value: 1 } });

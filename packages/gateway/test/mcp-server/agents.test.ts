@@ -65,7 +65,7 @@ describeMcpServer('the MCP server offers agents', ({ start, connect }) => {
   });
 
   test.each(ERAS)(
-    '[X19] a client of %s is told of progress, first of all of the run that it waits for',
+    '[X19] a client of %s gets progress notifications, which first name the run that it waits for',
     async (era) => {
       const name = `Counter ${era}`;
       const model = scriptedModel([call('count'), 'Two.']);
@@ -113,7 +113,7 @@ describeMcpServer('the MCP server offers agents', ({ start, connect }) => {
     expect(await gateway.api(`/api/runs/${_meta?.['lastcall/runId']}`)).toMatchObject({ status: 'completed' });
   });
 
-  test('a run that fails is told as an error, with what the agent said', async () => {
+  test('a run that fails is reported as an error, with the text of the agent', async () => {
     const name = 'Looper';
     const model = scriptedModel(() => call('count'));
     const agent = { name, instructions: '', tools: ['count'], limits: { maxSteps: 2 } };

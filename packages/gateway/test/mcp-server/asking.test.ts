@@ -85,14 +85,14 @@ describeMcpServer('calls that wait ask their caller', ({ start, connect }) => {
         `${'Ada, '.repeat(7_400)}\\u202e\\udb40\\udc61and 9,999 to X${' Eve,'.repeat(400)}"}?`,
       );
       expect(paid).toEqual([to]);
-      // A client that cannot be asked reads where all of it is.
+      // A client that cannot be asked reads where to find all of the input.
       expect(textOf(await client.callTool({ name: 'pay', arguments: { to } }))).toContain(
         'read all of it with GET /api/calls/',
       );
     },
   );
 
-  test.each(ERAS)('[X19] a client of %s gives a result, and is asked again where it does not fit', async (era) => {
+  test.each(ERAS)('[X19] a client of %s gives a result, and is asked again if it does not fit', async (era) => {
     const gateway = await start({ tools: tools([]) });
     const client = await connect(gateway, { era, capabilities: asking });
     const asked: Question['params'][] = [];
@@ -116,7 +116,7 @@ describeMcpServer('calls that wait ask their caller', ({ start, connect }) => {
     expect(declined.isError).toBe(true);
   });
 
-  test.each(ERAS)('[X19] an agent that a client of %s asks waits for the approval and then goes on', async (era) => {
+  test.each(ERAS)('[X19] an agent that a client of %s asks waits for the approval and then continues', async (era) => {
     const paid: string[] = [];
     const name = `Payer ${era}`;
     const model = scriptedModel([
@@ -140,7 +140,7 @@ describeMcpServer('calls that wait ask their caller', ({ start, connect }) => {
   });
 
   test.each(ERAS)(
-    '[X19] a client of %s that cannot be asked is told how to answer, and gets the result later',
+    '[X19] a client of %s that cannot be asked reads how to answer, and gets the result later',
     async (era) => {
       const paid: string[] = [];
       const gateway = await start({ tools: tools(paid) });
@@ -159,7 +159,7 @@ describeMcpServer('calls that wait ask their caller', ({ start, connect }) => {
     },
   );
 
-  test('[X19] an approval that is sent twice is not taken for the result that is asked for next', async () => {
+  test('[X19] an approval that is sent twice does not count as the result that is requested next', async () => {
     const twice = tool({
       description: 'Asks for approval, then for its result.',
       inputSchema: z.object({}),
@@ -184,7 +184,7 @@ describeMcpServer('calls that wait ask their caller', ({ start, connect }) => {
     expect(textOf(await resume(client, { ...call, requestState: first.requestState, inputResponses }))).toBe('blue');
   });
 
-  test('[X19] what the tool lets only others answer is not asked of the caller: the call waits for them', async () => {
+  test('[X19] a call that only others may answer is not sent to the caller, and waits for them', async () => {
     const paid: string[] = [];
     const gateway = await start({ tools: { guarded: { tool: tools(paid).pay, answerers: { roles: ['boss'] } } } });
     const client = await connect(gateway, { era: '2026', capabilities: asking });

@@ -61,7 +61,7 @@ const resource = (filename: string, mediaType: string, text: string): Content =>
 
 const later = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));
 
-/** A tool whose calls wait for what their caller says. */
+/** A tool whose calls wait for an answer of their caller. */
 function asking(description: string, properties: object): object {
   return {
     description,

@@ -7,7 +7,7 @@ import { startConformanceGateway } from './conformance-gateway.ts';
 
 const SUITE = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'));
 
-/** The suite takes an answer that needs more than half a second for none: a busy machine would fail. The test below waits for the answer. */
+/** The suite ignores an answer after more than half a second, so a busy machine would fail. The test below waits for the answer. */
 const TIMED = [
   'server-stateless:sep-2575-http-server-no-independent-requests-on-stream',
   'server-stateless:sep-2575-server-no-log-without-loglevel',
@@ -15,7 +15,7 @@ const TIMED = [
 
 describe('the official conformance suite', () => {
   test.concurrent.each(['2025-11-25', '2026-07-28'])(
-    '[X19] the gateway passes what the revision %s requires, but for the written list of expected failures',
+    '[X19] the gateway passes the requirements of revision %s, except for the list of expected failures',
     async (revision) => {
       await using gateway = await startConformanceGateway();
       const expected = fileURLToPath(new URL(`conformance-${revision}.yaml`, import.meta.url));
@@ -53,7 +53,7 @@ describe('the official conformance suite', () => {
   });
 });
 
-/** The messages of an answer in server-sent events. */
+/** The messages of a response in server-sent events. */
 function messagesOf(stream: string): readonly { readonly method?: string }[] {
   const data = stream.split('\n').filter((line) => line.startsWith('data: '));
   return data

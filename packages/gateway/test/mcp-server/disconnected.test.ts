@@ -6,7 +6,7 @@ import { describeMcpServer, type Era, textOf } from './mcp-client.ts';
 
 const ERAS: readonly Era[] = ['2025', '2026'];
 
-/** A tool that runs until the test lets it end, or until it is aborted. */
+/** A tool that runs until the test ends it, or until it is aborted. */
 function slowTool(more: { approval?: true } = {}) {
   const runs: { finish: () => void; isAborted: boolean }[] = [];
   const slow = tool({
@@ -28,7 +28,7 @@ function slowTool(more: { approval?: true } = {}) {
 
 const withKey = (key: string) => ({ _meta: { 'lastcall/idempotencyKey': key } });
 
-describeMcpServer('MCP clients that come back', ({ start, connect }) => {
+describeMcpServer('MCP clients that reconnect', ({ start, connect }) => {
   test.each(ERAS)(
     '[X19] a client of %s that repeats a call with its key runs nothing twice, also after it was cut off',
     async (era) => {
@@ -51,7 +51,7 @@ describeMcpServer('MCP clients that come back', ({ start, connect }) => {
     },
   );
 
-  test('[X19] a closed connection is no cancellation in 2025, and is one in 2026, as the protocols say', async () => {
+  test('[X19] a closed connection does not cancel the call in 2025, but does in 2026, as the protocols say', async () => {
     const { runs, slow } = slowTool();
     const gateway = await start({ tools: { slow } });
     const older = await connect(gateway, { era: '2025' });
@@ -84,7 +84,7 @@ describeMcpServer('MCP clients that come back', ({ start, connect }) => {
     const runId = await began.promise;
     await waitFor(() => runs.length === 1);
     const stopping = gateway.stop();
-    // Its requests are cut off, its runs may finish.
+    // Its requests are cut off, but its runs may finish.
     const isGone = (): Promise<boolean> =>
       fetch(`${gateway.url}/health`).then(
         () => false,

@@ -94,7 +94,7 @@ describeMcpServer('the MCP server against strangers', ({ start, connect }) => {
     expect(model.requests).toHaveLength(1);
   });
 
-  test('[X19] only a key with scope write gets in', async () => {
+  test('[X19] only a key with scope write has access', async () => {
     const gateway = await start({ tools: tools([]) });
     const entity = await gateway.api('/api/entities', { kind: 'human', displayName: 'Ada' });
     const { token } = await gateway.api(`/api/entities/${entity.id}/token`, {});
@@ -106,7 +106,7 @@ describeMcpServer('the MCP server against strangers', ({ start, connect }) => {
     expect((await post('wrong')).status).toBe(401);
   });
 
-  test('[X19] a session is of the key that opened it, and is gone after a DELETE', async () => {
+  test('[X19] a session belongs to the key that opened it, and is gone after a DELETE', async () => {
     const gateway = await start({ tools: tools([]) });
     const initialize = {
       jsonrpc: '2.0',
@@ -142,7 +142,7 @@ describeMcpServer('the MCP server against strangers', ({ start, connect }) => {
     expect(await statusWith(ping, gateway.secretKey, id)).toBe(404);
   });
 
-  test('[X19] a page that reaches the gateway under a name of its own, or as another site, is refused', async () => {
+  test('[X19] a page that reaches the gateway under another host name, or from another site, is refused', async () => {
     const gateway = await start({
       tools: tools([]),
       corsOrigins: ['https://app.example.com'],
@@ -175,7 +175,7 @@ describeMcpServer('the MCP server against strangers', ({ start, connect }) => {
     expect(await status({ host, origin: 'null' })).toBe(403);
   });
 
-  test('[X19] arguments of ten megabytes, or nested a thousand deep, are refused before anything reads them', async () => {
+  test('[X19] arguments of ten megabytes, or nested a thousand levels deep, are refused before they are read', async () => {
     const paid: string[] = [];
     const gateway = await start({ tools: tools(paid) });
     const post = async (given: string): Promise<number> => {

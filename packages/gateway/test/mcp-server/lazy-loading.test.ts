@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
-/** Says whether the MCP package is loaded: by a gateway that answers other requests, then by one that gets an MCP request. */
+/** Reports whether the MCP package is loaded: after other requests, and then after an MCP request. */
 const SCRIPT = `
 import { registerHooks } from 'node:module';
 import { startTestGateway } from '@lastcall/gateway/testing';
@@ -22,7 +22,7 @@ process.exit(0);
 `;
 
 test('the package of the MCP server is loaded with the first request to it, and not before', async () => {
-  // This runs the published bundle: what loads late from source might load early in a bundle.
+  // This runs the published bundle, because a module that is loaded late from source might be loaded early in a bundle.
   const args = ['--input-type=module', '--eval', SCRIPT];
   const cwd = new URL('..', import.meta.url).pathname;
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd });

@@ -13,7 +13,7 @@ export interface Connecting {
   readonly inputRequired?: NonNullable<ClientOptions['inputRequired']>;
 }
 
-/** The official client, at a gateway's MCP server. */
+/** The official client, connected to a gateway's MCP server. */
 export async function connect(
   { url, secretKey }: { url: string; secretKey: string },
   { era, key = secretKey, ...options }: Connecting,
@@ -63,13 +63,13 @@ export function describeMcpServer(title: string, tests: (gateways: McpGateways, 
   });
 }
 
-/** A call that comes again, with the answers to what it was asked. */
+/** A call that is sent again, with the answers to its questions. */
 export type Resumed = Parameters<Client['callTool']>[0] & {
   readonly requestState: string;
   readonly inputResponses: Readonly<Record<string, unknown>>;
 };
 
-/** What a call is asked, where the client leaves that to the test. */
+/** The questions to a call, if the client leaves them to the test. */
 export interface Asked {
   readonly resultType: string;
   readonly requestState: string;
@@ -84,7 +84,7 @@ export async function resume(client: Client, call: Resumed): Promise<unknown> {
   return await client.callTool(call, { allowInputRequired: true });
 }
 
-/** Accepts whatever was asked. */
+/** Accepts every question. */
 export function accept({ inputRequests }: Asked): Resumed['inputResponses'] {
   return Object.fromEntries(Object.keys(inputRequests).map((key) => [key, { action: 'accept', content: {} }]));
 }

@@ -36,7 +36,7 @@ function sessionsWith(limits: { max?: number; silenceMs?: number }) {
   };
 }
 
-test('[X19] beyond the limit, the session that was used least recently makes room, and its client is told 404', async () => {
+test('[X19] beyond the limit, the least recently used session is closed, and its client gets 404', async () => {
   const { open, ping } = sessionsWith({ max: 2 });
   const [first, second] = [await open('a'), await open('b')];
   expect(await ping(first, 'a')).toBe(200);
@@ -44,7 +44,7 @@ test('[X19] beyond the limit, the session that was used least recently makes roo
   expect([await ping(first, 'a'), await ping(second, 'b'), await ping(third, 'c')]).toEqual([200, 404, 200]);
 });
 
-test('[G65] a key that opens many sessions pushes out its own, and none of another key', async () => {
+test('[G65] a key that opens many sessions closes its own, and none of another key', async () => {
   const { open, ping } = sessionsWith({ max: 20 });
   const others = await open('other');
   const [first, second, third] = [await open('busy'), await open('busy'), await open('busy')];

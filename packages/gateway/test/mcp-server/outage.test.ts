@@ -12,7 +12,7 @@ import { callTool } from '../../src/transport/mcp-server/call-tool.ts';
 import { toAuthInfo } from '../../src/transport/mcp-server/mcp-caller.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 
-/** The store goes away when the result of the call is to be read. */
+/** A store that becomes unavailable when the result of the call is read. */
 function awayAtTheEnd(store: Store): Store {
   let isStored = false;
   const db = store.db.withPlugin({
@@ -30,8 +30,8 @@ function awayAtTheEnd(store: Store): Store {
   return { ...store, db, transaction };
 }
 
-describeWorlds('a call whose store goes away', (open) => {
-  test('[X19] once the call is stored, its client is not told that nothing was changed', async () => {
+describeWorlds('a call whose store becomes unavailable', (open) => {
+  test('[X19] once the call is stored, the error does not say that nothing was changed', async () => {
     const paid: string[] = [];
     const execute = (): string => {
       paid.push('once');

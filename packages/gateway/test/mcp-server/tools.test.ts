@@ -71,7 +71,7 @@ describeMcpServer('the MCP server offers tools', ({ start, connect }) => {
     await expect(call('no_such_tool')).rejects.toMatchObject({ code: -32602 });
   });
 
-  test('calls of tools are runs of no agent that anybody sees', async () => {
+  test('calls of tools are runs of an agent that is not listed', async () => {
     const gateway = await start({ tools: { add }, agents: [{ name: 'Only', instructions: '' }] });
     const client = await connect(gateway, { era: '2026' });
     const result = await client.callTool({ name: 'add', arguments: { a: 2, b: 2 } });

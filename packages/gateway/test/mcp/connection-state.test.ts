@@ -82,7 +82,7 @@ test('only the first attempt to connect may take as long as it is configured', (
   expect(attemptMs(down, { ...http, connectTimeoutMs: 300 })).toBe(300);
 });
 
-test('a server that was just lost is connected again sooner than one that is down', () => {
+test('a server that was just lost is reconnected sooner than one that is down', () => {
   expect(retryMs(lost)).toBeLessThan(retryMs(down));
 });
 

@@ -33,12 +33,12 @@ describeIdleWorld('tools that servers no longer list', ({ world }) => {
     await sweep(DAY + 60_000);
     expect(await namesOf(key)).toEqual(['a', 'b']);
     expect(await namesOf(other)).toEqual(['a']);
-    // The servers are not listed for a month: that says nothing about their tools.
+    // The servers are not listed for a month, which does not mean that their tools are gone.
     await sweep(30 * DAY);
     expect([await namesOf(key), await namesOf(other)]).toEqual([['a', 'b'], ['a']]);
   });
 
-  test('[X24] a tool that is listed again stays, with what was approved of it', async () => {
+  test('[X24] a tool that is listed again stays, with its approval', async () => {
     const key = newId();
     await list(key, ['a', 'b']);
     const before = await rowsOf(key);
@@ -48,13 +48,13 @@ describeIdleWorld('tools that servers no longer list', ({ world }) => {
     expect(await rowsOf(key)).toEqual(before);
   });
 
-  test('[X24] a list of 1,000 other names each time leaves no more than a day of them, and a list that is as it was writes nothing', async () => {
+  test('[X24] a list of 1,000 new names each time leaves only those of one day, and an unchanged list writes nothing', async () => {
     const key = newId();
     const names = (round: number) => Array.from({ length: 1_000 }, (_, index) => `${round}-${index}`);
     for (const round of [1, 2, 3]) await list(key, names(round));
     expect(await rowsOf(key)).toHaveLength(3_000);
     const before = (await rowsOf(key)).map((row) => row.gone_at);
-    // Another connection to the same server may have another list: what it lacks was noted with its first one.
+    // Another connection to the same server may have another list. The tools that it lacks were recorded with its first list.
     await list(key, names(3), { isChanged: false });
     expect((await rowsOf(key)).map((row) => row.gone_at)).toEqual(before);
     for (let swept = 0; swept < 4; swept++) await sweep(DAY + 60_000);

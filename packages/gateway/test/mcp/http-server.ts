@@ -41,7 +41,7 @@ export async function startHttpServer(files: Files, { port = 0 }: { port?: numbe
   );
 }
 
-/** The same as a process of its own, so that what it does is not done by the process of the gateway. */
+/** The same as a separate process, so that its work is not done in the process of the gateway. */
 export async function startHttpProcess(files: Files): Promise<Pick<WebSite, 'url' | 'host'> & AsyncDisposable> {
   const script = new URL('http-process.ts', import.meta.url).pathname;
   const child = spawn(process.execPath, [script, files.log, files.state], { stdio: ['ignore', 'pipe', 'ignore'] });

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
-/** Says which files of the MCP package are loaded: by an agent without servers, then by one that uses a server. */
+/** Reports which files of the MCP package are loaded: by an agent without servers, then by one that uses a server. */
 const SCRIPT = `
 import { registerHooks } from 'node:module';
 import { startTestGateway, waitFor } from '@lastcall/gateway/testing';
@@ -31,7 +31,7 @@ process.exit(0);
 `;
 
 test('the MCP package is loaded when an agent first uses a server, and not before', async () => {
-  // This runs the published bundle: what loads late from source might load early in a bundle.
+  // This runs the published bundle, because a module that is loaded late from source might be loaded early in a bundle.
   const args = ['--input-type=module', '--eval', SCRIPT];
   const cwd = new URL('..', import.meta.url).pathname;
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd });

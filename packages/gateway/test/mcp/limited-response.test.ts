@@ -21,13 +21,13 @@ function responseOf(pieces: readonly (string | Uint8Array)[], type = 'text/event
   return new Response(body, { headers: { 'content-type': type } });
 }
 
-test('of progress that arrives together the last of each call is left, and every other message', async () => {
+test('of progress messages that arrive together only the last of each call is kept, and all other messages', async () => {
   const together = progress(1, 1) + progress(2, 1) + progress(1, 2) + result + progress(1, 3);
   const text = await limitedResponse(responseOf([together])).text();
   expect(text).toBe(progress(2, 1) + result + progress(1, 3));
 });
 
-test('a message that is split anywhere arrives whole, as soon as it is complete', async () => {
+test('a message that is split anywhere is passed on as soon as it is complete', async () => {
   const bytes = new TextEncoder().encode(result);
   for (let at = 1; at < bytes.length; at++) {
     const pieces = [bytes.slice(0, at), bytes.slice(at)];
@@ -51,7 +51,7 @@ test.each(['text/event-stream', 'application/json'])(
   },
 );
 
-test('many messages that are together longer than the limit pass', async () => {
+test('many messages that are together longer than the limit are passed on', async () => {
   const pieces = Array.from({ length: 100 }, () => result);
   expect(await limitedResponse(responseOf(pieces), 1_000).text()).toBe(result.repeat(100));
 });

@@ -54,7 +54,7 @@ test('[X24] a list that could not be read is read again after 3 s, and a change 
   expect([pace.hasFailed, pace.waitMs]).toEqual([false, 10_000]);
 });
 
-test('[X17] a list that is needed as it is now is read without waiting for the pause', () => {
+test('[X17] a list that must be current is read without waiting for the pause', () => {
   const { pace, read } = startPace();
   pace.announce();
   read('changed');

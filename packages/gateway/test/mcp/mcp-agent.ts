@@ -30,9 +30,9 @@ interface ActiveRun {
   readonly runId: string;
   readonly status: string;
   readonly settled: readonly Settled[];
-  /** The names of the tools that the model was offered, step by step. */
+  /** The names of the offered tools, step by step. */
   readonly offered: readonly (readonly string[])[];
-  /** What the model was sent, step by step. */
+  /** The requests to the model, step by step. */
   readonly requests: readonly string[];
 }
 
@@ -40,7 +40,7 @@ interface ActiveRun {
 export interface McpAgent extends AsyncDisposable {
   readonly gateway: TestGateway;
   readonly agentId: string;
-  /** Performs one run, with one step for each group of calls. */
+  /** Performs one run with one step for each group of calls. */
   run(...steps: readonly (readonly Asked[])[]): Promise<ActiveRun>;
   /** Begins a run, and does not wait for its end. */
   begin(...steps: readonly (readonly Asked[])[]): Promise<void>;
@@ -71,7 +71,7 @@ export async function startMcpAgent(
     agents: [{ name: 'Asker', instructions: 'Ask.', mcp: { servers: servers.map(patient) }, ...agent }],
   });
   const [{ id: agentId }] = (await gateway.api('/api/agents')).items;
-  // On a machine that is very busy, the database may be slow to answer: then it is asked again.
+  // On a very busy machine the database may be slow; then the request is repeated.
   const newestRun = async () => (await gateway.api(`/api/runs?agentId=${agentId}&limit=1`)).items?.[0];
   let lastRunId = (await newestRun())?.id;
   const begin: McpAgent['begin'] = async (...given) => {
@@ -112,7 +112,7 @@ function patient(server: McpServerConfig): McpServerConfig {
   return { connectTimeout: 180_000, ...server };
 }
 
-/** A server of the test's own as a process, and the files through which the test speaks with it. */
+/** A test server in a separate process, and the files through which the test controls it. */
 export async function stdioServer(
   more: Partial<McpServerConfig> = {},
   onEnd?: OnEnd,

@@ -19,7 +19,7 @@ describe.each(embedded)('tools that change, on $kind', ({ create }) => {
       egress: { allow: [site.host] },
     });
     expect(await isOffered(agent)).toBe(true);
-    // The order of keys says nothing.
+    // The order of keys has no meaning.
     await setState(files, { keysReversed: true });
     const lists = (): number => site.requests.filter(({ body }) => body.includes('"tools/list"')).length;
     const before = lists();
@@ -54,14 +54,14 @@ describe.each(embedded)('tools that change, on $kind', ({ create }) => {
     expect(await isOffered(agent)).toBe(true);
   });
 
-  test('[X17] an approval that waits for a call of a tool that changed is void, also if the tool is approved again', async () => {
+  test('[X17] the waiting approval of a call is void if its tool changed, even if the tool is approved again', async () => {
     const { server, files } = await stdioServer({ tools: { echo: { approval: true } } });
     await using agent = await startMcpAgent([server], locationOf(database));
     const { settled, runId } = await agent.run([{ toolName: 'local__echo', input: { text: 'paid' } }]);
     expect(settled[0]?.outcome.status).toBe('pending');
     const [{ callId }] = (await agent.gateway.api('/api/pending')).items;
     await setState(files, { description: 'Pays.' });
-    // The server tells that its list has changed, and the next list has the changed tool.
+    // The server announces that its list has changed, and the next list has the changed tool.
     await agent.run([{ toolName: 'local__grow' }]);
     const resolved = async () => (await agent.gateway.api('/api/pending?status=resolved')).items[0];
     const pending = await waitFor(resolved, { timeoutMs: 60_000 });

@@ -45,7 +45,7 @@ test('[X7] a server that repeats its secrets leaves none in database, requests a
   for (const [form, text] of formsOf(SECRET)) expect([form, everything.includes(text)]).toEqual([form, false]);
 });
 
-test('[X8] a server that redirects to another origin gets no credentials there, and one to an inner address nothing', async () => {
+test('[X8] a redirect to another origin gets no credentials, and one to an internal address is not followed', async () => {
   await using other = await startWebSite();
   await using inner = await startWebSite();
   const headers = { Authorization: 'Bearer ${env.API_KEY}' };
@@ -70,7 +70,7 @@ test('[X8] a server that redirects to another origin gets no credentials there, 
   expect(inner.requests).toEqual([]);
 });
 
-test('[X8] a server on an inner address is not connected to, unless egress.allow opens it', async () => {
+test('[X8] a server on an internal address is not connected, unless egress.allow has it', async () => {
   const files = await serverFiles();
   await using site = await startHttpServer(files);
   await using agent = await startMcpAgent([{ name: 'web', transport: 'http', url: site.url }]);

@@ -8,11 +8,11 @@ import { startHttpServer } from './http-server.ts';
 import { type McpAgent, serverFiles, startMcpAgent, stdioServer } from './mcp-agent.ts';
 import { startModernServer } from './modern-server.ts';
 
-/** Has what JSON, URLs and databases tend to change, and a secret. */
+/** Contains characters that JSON, URLs and databases tend to change, and a secret. */
 const STATE = 'a+b/c== "ü" \\u0000 \ud83d\ude00 the-secret-of-the-test\n';
 const SECRET = { secrets: ['API_KEY'], env: { API_KEY: 'the-secret-of-the-test' } };
 
-/** A server of 2026 that asks twice, and notes what it is called with. */
+/** A server of 2026 that asks twice, and records its calls. */
 async function startAskingServer() {
   const states: unknown[] = [];
   const ran: unknown[] = [];
@@ -57,7 +57,7 @@ function startOn(database: Database, { site }: Asking, more: Partial<typeof SHOP
   return startMcpAgent(servers, { ...locationOf(database), ...SECRET, egress: { allow: [site.host] }, ...more });
 }
 
-/** A space in which people see what the agent's visible tools ask. */
+/** A space in which people see the questions of the agent's visible tools. */
 const SHOP = { spaces: [{ name: 'Shop', agents: ['Asker'], people: [{ name: 'Ada', externalId: 'ada' }] }] };
 
 async function shopOf({ gateway }: McpAgent) {
@@ -113,7 +113,7 @@ describe.each(embedded)('a server that asks, on $kind', ({ create }) => {
     expect(asking.ran).toEqual([
       { pay: { action: 'accept', content: {} }, note: { action: 'accept', content: { note: 'now' } } },
     ]);
-    // What people answered is for the server. The model is told the outcome.
+    // The answers of people are for the server. The model gets the outcome.
     expect(done.requests.join()).not.toContain('"note":"now"');
   });
 
@@ -142,7 +142,7 @@ describe.each(embedded)('a server that asks, on $kind', ({ create }) => {
     });
   });
 
-  test('[X18] whoever is asked may decline, and the server is told so', async () => {
+  test('[X18] the person who is asked may decline, and the server gets that', async () => {
     const asking = await startAskingServer();
     await using _site = asking.site;
     await using agent = await startOn(database, asking);
@@ -152,7 +152,7 @@ describe.each(embedded)('a server that asks, on $kind', ({ create }) => {
     expect(asking.sizes).toEqual([{ action: 'decline' }]);
   });
 
-  test('[X18] [X7] the state of a call that asks is stored so that nobody can read it, and shown to nobody', async () => {
+  test('[X18] [X7] the state of a call that asks is stored encrypted, and is not shown', async () => {
     const asking = await startAskingServer();
     await using _site = asking.site;
     const agent = await startOn(database, asking);
@@ -168,7 +168,7 @@ describe.each(embedded)('a server that asks, on $kind', ({ create }) => {
     expect(JSON.stringify([rows, entries, shown])).not.toMatch(/the-secret-of-the-test|a\+b/);
   });
 
-  test('[X18] an elicitation inside an open call becomes a card, and the call goes on with its answer', async () => {
+  test('[X18] an elicitation inside an open call becomes a card, and the call continues with its answer', async () => {
     const { server } = await stdioServer({ tools: { ask: { visible: true } } });
     await using agent = await startMcpAgent([server], {
       ...locationOf(database),
@@ -188,7 +188,7 @@ describe.each(embedded)('a server that asks, on $kind', ({ create }) => {
     const messages = async () => (await gateway.api(`/api/spaces/${space.id}/messages`)).items;
     const cards = async () =>
       (await messages()).map(({ callId, status }: { callId: string; status: string }) => ({ callId, status }));
-    // The card says what is asked, and how it can be answered.
+    // The card has the question, and how it can be answered.
     expect(await messages()).toContainEqual(
       expect.objectContaining({
         callId: asked.callId,
@@ -207,7 +207,7 @@ describe.each(embedded)('a server that asks, on $kind', ({ create }) => {
       expect.objectContaining({ status: 'complete' }),
       { callId: asked.callId, status: 'complete' },
     ]);
-    // Nobody is woken by it: the call was open.
+    // No agent is woken, because the call was open.
     expect((await gateway.api(`/api/agents/${agent.agentId}/inbox`)).items).toHaveLength(1);
   });
 
@@ -252,7 +252,7 @@ test('[X18] a URL to visit is shown as text, and only if it is http or https', a
   }
 });
 
-test('[X18] a server that wants a page visited before the call is told of in the error, with an http URL', async () => {
+test('[X18] if a server requires a visit to a page before the call, the error says so, with an http URL', async () => {
   const { server } = await stdioServer();
   await using agent = await startMcpAgent([server]);
   const [web, script] = ['https://id.example/first', 'javascript:alert(1)'];
@@ -261,7 +261,7 @@ test('[X18] a server that wants a page visited before the call is told of in the
   expect((await call(script)).settled[0]?.outcome.text).not.toContain('javascript');
 });
 
-test('[X18] a question that could belong to several open calls is asked of nobody', async () => {
+test('[X18] a question that could belong to several open calls is not asked', async () => {
   const { server } = await stdioServer({
     trusted: true,
     tools: { ask: { effects: 'none' }, wait: { effects: 'none' } },

@@ -23,14 +23,14 @@ const statusOf = async ({ gateway }: McpAgent, key?: string) =>
 
 const callHello = (agent: McpAgent) => agent.run([{ toolName: 'guarded__hello' }]);
 
-/** Waits until somebody must authorise the gateway. */
+/** Waits until the gateway needs an authorization. */
 const authorizationUrl = (agent: McpAgent): Promise<string> =>
   waitFor(async () => (await statusOf(agent))?.authorizationUrl, { timeoutMs: 60_000 });
 
 const isUp = (agent: McpAgent): Promise<boolean> =>
   waitFor(async () => (await statusOf(agent))?.status === 'up', { timeoutMs: 60_000 });
 
-/** What a browser does: it opens the page, and follows the redirect to the gateway, whichever serves that address now. */
+/** Acts like a browser: opens the page, and follows the redirect to the gateway that serves that address now. */
 async function authorize(url: string, { gateway }: McpAgent): Promise<{ callback: URL; response: Response }> {
   const page = await fetch(url, { redirect: 'manual' });
   const { pathname, search } = new URL(page.headers.get('location') ?? '');
@@ -43,7 +43,7 @@ const CODE: McpAuth = { type: 'authorization_code', scope: 'tools' };
 describe.each(embedded)('OAuth of a server, on $kind', ({ create }) => {
   const database = forEachTest(create);
 
-  test('[X14] somebody authorises the gateway in a browser, its tokens outlive restarts and are renewed', async () => {
+  test('[X14] after an authorization in a browser the tokens survive restarts and are renewed', async () => {
     await using site = await startOAuthSite();
     const first = await startWith(site, CODE, database);
     expect((await first.run()).offered[0]).not.toContain('guarded__hello');
@@ -52,7 +52,7 @@ describe.each(embedded)('OAuth of a server, on $kind', ({ create }) => {
     expect(new URL(url).searchParams.get('code_challenge_method')).toBe('S256');
     await first.gateway.stop();
 
-    // Whoever reads the page may take their time: no other attempt to connect asks for another authorization.
+    // Reading the page may take long: no other attempt to connect starts another authorization.
     const second = await startWith(site, CODE, database);
     await second.run();
     expect(await authorizationUrl(second)).toBe(url);
@@ -63,7 +63,7 @@ describe.each(embedded)('OAuth of a server, on $kind', ({ create }) => {
       status: 'ok',
       value: 'Hello, Bearer [redacted]',
     });
-    // It can be used once.
+    // The redirect can be used only once.
     expect((await fetch(callback)).status).toBe(400);
     await second.gateway.stop();
 
@@ -74,7 +74,7 @@ describe.each(embedded)('OAuth of a server, on $kind', ({ create }) => {
     expect(site.granted).toEqual(['authorization_code', 'refresh_token']);
   });
 
-  test('[X7] no token of an authorization server is in the database, readable, or in an answer', async () => {
+  test('[X7] no token of an authorization server is readable in the database or in a response', async () => {
     await using site = await startOAuthSite();
     const agent = await startWith(site, CODE, database);
     await agent.run();
@@ -95,7 +95,7 @@ describe.each(embedded)('OAuth of a server, on $kind', ({ create }) => {
   });
 });
 
-test('an authorization that cannot be renewed is a tool error that says what to do, until somebody gives it again', async () => {
+test('if an authorization cannot be renewed, calls fail with an error that says what to do, until it is given again', async () => {
   await using site = await startOAuthSite();
   await using agent = await startWith(site, CODE);
   await agent.run();
@@ -131,7 +131,7 @@ test('an authorization with another state, another issuer or a refusal authorise
   expect(site.granted).toEqual([]);
 });
 
-test('the page that authorises the gateway is shown to admin keys alone', async () => {
+test('only admin keys see the page that authorises the gateway', async () => {
   await using site = await startOAuthSite();
   await using agent = await startWith(site, CODE);
   await agent.run();
@@ -142,7 +142,7 @@ test('the page that authorises the gateway is shown to admin keys alone', async 
   expect(seen).not.toHaveProperty('authorizationUrl');
 });
 
-test('client credentials are sent to the named issuer alone, and get new tokens when the old ones have expired', async () => {
+test('client credentials are sent only to the named issuer, and get new tokens when the old ones have expired', async () => {
   await using site = await startOAuthSite(CLIENT);
   const auth = { type: 'client_credentials' as const, clientId: CLIENT.id, clientSecret: '${env.CLIENT_SECRET}' };
   await using agent = await startWith(site, { ...auth, issuer: site.issuer.url });
@@ -150,7 +150,7 @@ test('client credentials are sent to the named issuer alone, and get new tokens 
   site.expire();
   expect((await callHello(agent)).settled[0]?.outcome.status).toBe('ok');
   expect(site.granted).toEqual(['client_credentials', 'client_credentials']);
-  // What is configured for the server is not for the authorization server.
+  // Headers configured for the server are not sent to the authorization server.
   expect(site.mcp.requests.some(({ headers }) => headers['x-own'] === 'the-own-header')).toBe(true);
   expect(site.issuer.requests.filter(({ headers }) => headers['x-own'] !== undefined)).toEqual([]);
 
@@ -161,7 +161,7 @@ test('client credentials are sent to the named issuer alone, and get new tokens 
   expect(stranger.issuer.requests.filter(({ url }) => url === '/token')).toEqual([]);
 });
 
-test('a token is sent as it is, and one that is refused is reported', async () => {
+test('a configured token is sent unchanged, and a refused one is reported', async () => {
   await using site = await startOAuthSite();
   await using agent = await startWith(site, { type: 'token', token: '${env.THE_TOKEN}' });
   await agent.run();

@@ -47,7 +47,7 @@ test('[X15] a server that is down does not stop the agent: the others work, and 
   ]);
 });
 
-/** Something else on the server's port, which has tools for nobody. Counts who tries to connect. */
+/** Another server on the MCP server's port, without tools. Counts the attempts to connect. */
 async function startStandIn(port: number): Promise<WebSite & { attempts(): number }> {
   let attempts = 0;
   const site = await startWebSite(
@@ -60,7 +60,7 @@ async function startStandIn(port: number): Promise<WebSite & { attempts(): numbe
   return Object.assign(site, { attempts: () => attempts });
 }
 
-test('[X15] a server over HTTP that is away is tried again and again, and the first try after it is back brings its tools, also with its session gone', async () => {
+test('[X15] a server over HTTP that is away is retried, and the first attempt after its return brings its tools, even without the session', async () => {
   const files = await serverFiles();
   let site = await startHttpServer(files);
   await using agent = await startMcpAgent([{ name: 'web', transport: 'http', url: site.url }], {
@@ -77,7 +77,7 @@ test('[X15] a server over HTTP that is away is tried again and again, and the fi
   expect(await isOffered(agent, 'web__echo')).toBe(false);
   await standIn[Symbol.asyncDispose]();
   site = await startHttpServer(files, { port });
-  // Each look at what is offered is a whole run: they begin when there is something to see.
+  // Each check of the offered tools is a complete run, so they start only when there is something to see.
   await waitFor(async () => (await connected()) > 1, { timeoutMs: 60_000 });
   await waitFor(() => isOffered(agent, 'web__echo'), { timeoutMs: 60_000 });
   expect(await connected()).toBe(2);
@@ -110,11 +110,11 @@ test('[X15] malformed tools are reported one by one, and the good ones appear', 
     expect(report).toContain(bad);
 });
 
-test('[X15] a changed list is there at the next step, and not within one', async () => {
+test('[X15] a changed list is used from the next step on, not within a step', async () => {
   const { server } = await stdioServer();
   await using agent = await startMcpAgent([server]);
   const { offered, settled } = await agent.run(
-    // The second call of the first step names a tool that exists by then on the server.
+    // The second call of the first step names a tool that already exists on the server.
     [{ toolName: 'local__grow' }, { toolName: 'local__grown-0' }],
     [{ toolName: 'local__grown-0' }],
   );
@@ -149,7 +149,7 @@ test.each(['stdio', 'http'] as const)(
     await using agent = await startMcpAgent([transport === 'http' ? http : server], { egress: { allow: [site.host] } });
     await agent.run();
     const { settled, status } = await agent.run([{ toolName: 'local__die' }]);
-    // Not a timeout, which is how a call ends whose server is waited for.
+    // Not a timeout, which would mean that the call waited for the server.
     expect(settled[0]?.outcome).toMatchObject({ status: 'error', code: 'unknown_outcome' });
     expect(status).toBe('completed');
     expect((await logOf(files)).filter((line) => line.startsWith('call die'))).toHaveLength(1);

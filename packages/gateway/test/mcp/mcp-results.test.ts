@@ -7,7 +7,7 @@ import { startHttpServer } from './http-server.ts';
 import { logOf, serverFiles, startMcpAgent, stdioServer } from './mcp-agent.ts';
 import { PIXEL } from './misbehaving-server.ts';
 
-test('[X16] hints of a server that is not trusted mean nothing', async () => {
+test('[X16] hints of a server that is not trusted are ignored', async () => {
   const { server, files } = await stdioServer();
   await using agent = await startMcpAgent([server]);
   const { settled } = await agent.run([{ toolName: 'local__die-once' }]);
@@ -15,7 +15,7 @@ test('[X16] hints of a server that is not trusted mean nothing', async () => {
   expect((await logOf(files)).filter((line) => line.startsWith('call die-once'))).toHaveLength(1);
 });
 
-test('[X16] read-only tools of a trusted server are without effects, and what the operator says outranks the hint', async () => {
+test('[X16] read-only tools of a trusted server have no effects, and the configuration takes precedence over the hint', async () => {
   const cached = { middleware: [{ cache: { ttlMs: 60_000 } }] };
   const calls = async (more: object): Promise<number> => {
     const { server, files } = await stdioServer(more);
@@ -31,7 +31,7 @@ test('[X16] read-only tools of a trusted server are without effects, and what th
   expect(await calls({ tools: { 'die-once': { effects: 'none' } } })).toBe(2);
 });
 
-test('[X21] the cache has nothing of a server that was replaced by another one of the same name', async () => {
+test('[X21] the cache is not used for another server with the same name', async () => {
   const [before, after] = [await serverFiles(), await serverFiles()];
   await using first = await startHttpServer(before);
   await using second = await startHttpServer(after);
@@ -92,7 +92,7 @@ test('[X16] progress becomes tool-call.progress, at most 20 a second', async () 
   expect(JSON.parse(String(rows[0]?.payload))).toMatchObject({ value: { progress: 1 } });
 });
 
-test('[X16] a result against the output schema is an error, and is not retried: the tool has acted', async () => {
+test('[X16] a result that does not fit the output schema is an error, and is not retried, because the tool has acted', async () => {
   const { server, files } = await stdioServer({ trusted: true });
   await using agent = await startMcpAgent([server], { agent: { middleware: [{ retry: { attempts: 3 } }] } });
   const { settled } = await agent.run([{ toolName: 'local__lie' }]);
@@ -122,12 +122,12 @@ test('[X16] [O10] files are stored for people, an image is also a part for the m
   expect(Buffer.from((await image?.arrayBuffer()) ?? new ArrayBuffer()).toString('base64')).toBe(PIXEL);
   expect(audio?.headers.get('content-type')).toBe('audio/wav');
   expect(new Uint8Array((await audio?.arrayBuffer()) ?? new ArrayBuffer())).toEqual(new Uint8Array(300));
-  // What the server says of its own bytes is not believed: a page would run in the browser of whoever opens it.
+  // The media type of the server is not trusted: a page would run in the browser of the person who opens it.
   expect(page?.headers.get('content-type')).toBe('application/octet-stream');
   expect(page?.headers.get('content-disposition')).toMatch(/^attachment; filename="[\w-]+\.bin"$/);
 });
 
-test('a tool that says it failed has failed, and so has one that the server refuses', async () => {
+test('a call fails if the tool reports an error, or if the server refuses it', async () => {
   const files = await serverFiles();
   await using site = await startHttpServer(files);
   await using agent = await startMcpAgent([{ name: 'web', transport: 'http', url: site.url }], {

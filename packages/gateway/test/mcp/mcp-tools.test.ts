@@ -68,7 +68,7 @@ test('[X14] a stdio server gets the variables it is configured to get, and not t
   expect(seen).toMatchObject({ MODE: 'plain', TOKEN: '[redacted]' });
 });
 
-test('[X14] MCP tools are invisible by default, and visible, terminal and approved where the configuration says so', async () => {
+test('[X14] MCP tools are invisible by default, and visible, terminal or with approval if configured', async () => {
   const { server } = await stdioServer({
     tools: { echo: { visible: true, terminal: true }, break: { approval: true } },
   });
@@ -92,7 +92,7 @@ test('[X14] MCP tools are invisible by default, and visible, terminal and approv
   expect(cards.map(({ metadata }: { metadata: { toolName: string } }) => metadata.toolName)).toEqual(['local__echo']);
 });
 
-test('[X14] a server cannot take the place of a tool that the agent has already', async () => {
+test('[X14] a server cannot replace a tool that the agent already has', async () => {
   const { server } = await stdioServer();
   const own = tool({ description: 'Own.', inputSchema: { type: 'object' }, execute: () => 'own' });
   await using agent = await startMcpAgent([server], {

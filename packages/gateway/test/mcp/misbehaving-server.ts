@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 
-/** A message of JSON-RPC, as it comes. */
+/** A received JSON-RPC message. */
 export interface Message {
   readonly id?: number | string;
   readonly method?: string;
@@ -14,13 +14,13 @@ export interface Message {
 
 type Send = (message: object) => unknown;
 
-/** Where a server writes what it was asked, and where it reads what it is to be like. */
+/** The file in which a server records its requests, and the file from which it reads its behaviour. */
 export interface Files {
   readonly log: string;
   readonly state: string;
 }
 
-/** What a test tells the server to be like, while it runs. */
+/** The behaviour that a test sets while the server runs. */
 export interface State {
   readonly description?: string;
   readonly keysReversed?: boolean;

@@ -10,7 +10,7 @@ interface Grant {
   readonly clientId?: string;
 }
 
-/** An authorization server of the test's own, and an MCP server that asks for its tokens. */
+/** A test authorization server, and an MCP server that requires its tokens. */
 export interface OAuthSite extends AsyncDisposable {
   readonly mcp: WebSite;
   readonly issuer: WebSite;

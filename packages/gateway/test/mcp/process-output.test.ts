@@ -8,11 +8,11 @@ function passedOn(chunks: readonly string[], longest?: number): string[] {
   return passed;
 }
 
-test('a message in many chunks is joined once, when its end has come', () => {
+test('a message in many chunks is joined once, when its end has arrived', () => {
   expect(passedOn(['{"a":', '1', '}\n{"b"', ':2}', '\n'])).toEqual(['{"a":1}\n{"b"', ':2}\n']);
 });
 
-test('a message in one chunk is passed on as it is', () => {
+test('a message in one chunk is passed on unchanged', () => {
   const chunk = Buffer.from('{}\n');
   let passed: Buffer | undefined;
   joinedMessages((bytes) => {

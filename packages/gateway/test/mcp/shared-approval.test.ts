@@ -27,7 +27,7 @@ describeIdleWorld('two gateways that use one MCP server', ({ world, beside }) =>
     await one.store.transaction((tx) => approveMcpTool(tx, { id, fingerprint, by: 'key:test' }));
   };
 
-  test('[X17] what one has seen changed is held at both, and what is approved at one is approved at both', async () => {
+  test('[X17] a tool that one sees changed is held at both, and one that is approved at one is approved at both', async () => {
     const key = newId();
     expect(await look(world, key, 'Pays.')).toEqual([]);
     expect(await look(other, key, 'Pays.')).toEqual([]);
@@ -35,11 +35,11 @@ describeIdleWorld('two gateways that use one MCP server', ({ world, beside }) =>
     expect(await look(world, key, 'Pays twice.')).toEqual(['pay']);
     await approveAt(world, 'Pays twice.');
     expect(await look(other, key, 'Pays twice.')).toEqual([]);
-    // Who still sees the former definition, at a server that is being replaced, has it held in turn.
+    // For a gateway that still sees the old definition, at a server that is being replaced, that one is held.
     expect(await look(other, key, 'Pays.')).toEqual(['pay']);
   });
 
-  test('[X17] of two that see a tool for the first time at once, in two versions, one version is approved and one is held', async () => {
+  test('[X17] if both see a tool for the first time at once, in two versions, one version is approved and one is held', async () => {
     for (let round = 0; round < 20; round++) {
       const key = newId();
       await Promise.all([look(world, key, 'One.'), look(other, key, 'Two.')]);

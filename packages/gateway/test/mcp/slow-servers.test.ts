@@ -7,7 +7,7 @@ import { startWebSite, type WebSite } from '../support/web-site.ts';
 import { startMcpAgent, stdioServer } from './mcp-agent.ts';
 
 test('[X15] the first run of an agent waits for a server that is slow to start, and has its tools', async () => {
-  // Longer than a run waited before there was connectTimeout.
+  // Longer than a run waited before connectTimeout existed.
   const { server } = await stdioServer({ env: { START_AFTER_MS: '6000' }, connectTimeout: 120_000 });
   await using agent = await startMcpAgent([server]);
   const { settled } = await agent.run([{ toolName: 'local__echo', input: { text: 'hello' } }]);

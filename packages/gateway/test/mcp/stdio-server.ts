@@ -6,7 +6,7 @@ import { type Message, MisbehavingServer } from './misbehaving-server.ts';
 const [log = '', state = ''] = process.argv.slice(2);
 const server = new MisbehavingServer({ log, state });
 const { START_AFTER_MS } = process.env;
-// As slow as a program that has to be installed first.
+// Delays the start, like a program that has to be installed first.
 if (START_AFTER_MS !== undefined) await setTimeout(Number(START_AFTER_MS));
 const send = (message: object): boolean => process.stdout.write(`${JSON.stringify(message)}\n`);
 for await (const line of createInterface({ input: process.stdin }))

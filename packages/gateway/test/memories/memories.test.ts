@@ -13,7 +13,7 @@ describeIdleWorld('memories', ({ world }) => {
   const values = async (agentId: string) =>
     Object.fromEntries((await listMemories(world.store.db, agentId)).map(({ key, value }) => [key, value]));
 
-  test('[G22] a memory is kept under its key, whatever JSON it is, and written over by it', async () => {
+  test('[G22] a memory is any JSON, stored under its key, and overwritten by the same key', async () => {
     const agent = await world.agent();
     const kept = { text: 'a\0\ud800', number: 0, none: null, list: [1, { a: true }], no: false };
     expect(
@@ -59,7 +59,7 @@ describeIdleWorld('memories', ({ world }) => {
     });
   });
 
-  test('[G22] set_memories and delete_memories give keys, and write when the call is settled', async () => {
+  test('[G22] set_memories and delete_memories return keys, and write when the call is settled', async () => {
     const agentId = await world.agent();
     const { run, staged, settle } = activeRunOf(world.services, agentId);
     const tools = memoryTools(() => run);

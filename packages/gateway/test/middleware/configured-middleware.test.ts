@@ -43,7 +43,7 @@ describe.each(embedded)('configured middleware on $kind', ({ create }) => {
   };
   const call = (input: unknown): ScriptedReply => [{ toolName: 'pay', input }];
 
-  test('[X21] a hit of the cache says so in the transcript, and a call that ran does not', async () => {
+  test('[X21] the transcript marks a cache hit, and not a call that ran', async () => {
     const ran: unknown[] = [];
     const tools = { pay: { tool: pay(ran, { effects: 'none' }), visible: false } };
     const runs = await run(
@@ -57,7 +57,7 @@ describe.each(embedded)('configured middleware on $kind', ({ create }) => {
     expect(ran).toHaveLength(1);
   });
 
-  test('the cache has nothing of a tool as it was before a change', async () => {
+  test('the cache has no results from before a change of the tool', async () => {
     gateway = await startRegistryGateway(database);
     const body = {
       name: 'rate',
@@ -75,7 +75,7 @@ describe.each(embedded)('configured middleware on $kind', ({ create }) => {
     expect(await outcomes()).toEqual({ status: 'ok', value: 2, text: '2' });
   });
 
-  test('[X20] what retries did is in the transcript, for the agent as for a tool of its own', async () => {
+  test('[X20] retries are in the transcript, for middleware of the agent and of a tool', async () => {
     let runs = 0;
     const execute = () => {
       runs += 1;
@@ -101,7 +101,7 @@ describe.each(embedded)('configured middleware on $kind', ({ create }) => {
     ['an agent', { middleware: ['repair'] }, undefined],
     ['a tool', {}, ['repair']],
   ])(
-    '[X22] malformed input is repaired by rules for %s, and what was repaired is in the transcript',
+    '[X22] malformed input is repaired by rules for %s, and the repair is in the transcript',
     async (_whose, of, own) => {
       const ran: unknown[] = [];
       const tools = { pay: { tool: pay(ran), middleware: own as never } };
@@ -115,7 +115,7 @@ describe.each(embedded)('configured middleware on $kind', ({ create }) => {
     },
   );
 
-  test('[X22] without repair, and where rules are not enough, malformed or invalid input is refused', async () => {
+  test('[X22] without repair, or if rules are not enough, malformed or invalid input is refused', async () => {
     const ran: unknown[] = [];
     const tools = { pay: pay(ran) };
     const [first] = await run({ tools }, call('{amount: 12}'));
@@ -170,7 +170,7 @@ describe.each(embedded)('configured middleware on $kind', ({ create }) => {
     expect([ran, fixer.requests]).toEqual([[], []]);
   });
 
-  test('[X23] the log has one line per call with its fields, and inputs and outputs at debug level alone', async () => {
+  test('[X23] the log has one line per call with its fields, and inputs and outputs only at debug level', async () => {
     const logs: LogEntry[] = [];
     let runs = 0;
     const execute = () => {

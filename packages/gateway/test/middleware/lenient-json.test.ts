@@ -13,7 +13,7 @@ describe('almost JSON', () => {
     ['a Markdown fence', '```json\n{"a":1}\n```', { a: 1 }],
     ['JSON inside a JSON text', '"{\\"a\\":1}"', { a: 1 }],
     ['a prototype', '{"__proto__":{"a":1}}', JSON.parse('{"__proto__":{"a":1}}')],
-  ])('[X22] %s is read as what it says', (_what, text, value) => {
+  ])('[X22] %s is read as meant', (_what, text, value) => {
     expect(readLenientJson(text)).toEqual({ value });
   });
 
@@ -36,7 +36,7 @@ describe('almost JSON', () => {
     "{amount: 1200, to: {name: 'Ann', ok: True}, /* c */ ids: [1, 2,],}",
     '```json\n{"amount":1200,"list":["a","b"]}\n```',
     '"{\\"amount\\":1200}"',
-  ])('[X22] no beginning of %s is read as if it were whole', (text) => {
+  ])('[X22] no prefix of %s is read as if it were complete', (text) => {
     expect(readLenientJson(text)).toHaveProperty('value');
     const whole = text.trimEnd().length;
     for (let length = 0; length < whole; length++)
@@ -46,7 +46,7 @@ describe('almost JSON', () => {
       ]);
   });
 
-  test('a long text is read in time that grows with its length alone', () => {
+  test('the time to read a long text grows linearly with its length', () => {
     const startedAt = performance.now();
     for (const filler of [' ', '\n', '/*', '//', '{', '"', "'", '\\', '`'])
       for (const text of [

@@ -34,20 +34,20 @@ describe('the middleware of a tool', () => {
     expect(order).toEqual(['agent before', 'tool', 'agent after']);
   });
 
-  test('[X20] the middleware of a tool can change the input, and answer in the place of what is inside it', async () => {
+  test('[X20] the middleware of a tool can change the input, and answer instead of the inner middleware and the tool', async () => {
     const changing = named('a', { call: (next, call) => next({ ...call, input: { n: 5 } }) });
     expect(await run([changing, named('b')])).toMatchObject({ status: 'ok', value: 10 });
     expect(await run([named('a', { call: () => 'mine' }), named('b')])).toMatchObject({ status: 'ok', value: 'mine' });
     expect(order).toEqual([]);
   });
 
-  test('[X20] the middleware of a tool shapes the outcome, innermost first', async () => {
+  test('[X20] the middleware of a tool can change the outcome, innermost first', async () => {
     const shaping = (name: string) =>
       named(name, { outcome: (outcome) => ({ ...outcome, text: `${outcome.text} ${name}` }) as typeof outcome });
     expect(await run([shaping('a'), shaping('b')])).toMatchObject({ text: '4 b a' });
   });
 
-  test('[X20] the middleware of a tool that throws fails the call, and the turn goes on', async () => {
+  test('[X20] if the middleware of a tool throws, the call fails, and the turn continues', async () => {
     const throwing = named('a', {
       call: () => {
         throw new Error('no luck');

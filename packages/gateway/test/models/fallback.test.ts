@@ -26,7 +26,7 @@ async function ask(models: Record<string, LanguageModelV4>) {
 
 describe('a list of models', () => {
   it.each([529, 404, 401, 413])(
-    '[K10] the next is asked if one fails with status %i, and the run names who answered and why',
+    '[K10] the next is asked if one fails with status %i, and the run names the model that answered and why',
     async (status) => {
       const second = scriptedModel(['Roses.']);
       const { answer, reply } = await ask({
@@ -102,7 +102,7 @@ describe('a list of models', () => {
     expect(longer.answer.response).toBe('Roses.');
   });
 
-  it('[K10] a model that cannot be found is left out', async () => {
+  it('[K10] a model that cannot be found is skipped', async () => {
     const { answer, reply } = await ask({ second: scriptedModel(['Roses.']) });
     expect(answer.response).toBe('Roses.');
     expect(reply.warnings[0]).toContain('There is no model "first"');

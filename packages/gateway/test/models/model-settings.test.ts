@@ -5,8 +5,8 @@ import { startTestGateway } from '../../src/testing/index.ts';
 
 const agent = { name: 'Poet', instructions: 'Write poems.', settings: { temperature: 0.9, maxOutputTokens: 500 } };
 
-describe('how a model is asked', () => {
-  it('[K9] an agent has settings, and a chat request may change them for itself', async () => {
+describe('settings of a model', () => {
+  it('[K9] an agent has settings, which a chat request can override for itself', async () => {
     const model = scriptedModel(['Roses.', 'Violets.', 'Daisies.']);
     await using gateway = await startTestGateway({ model, agents: [agent] });
     await gateway.api('/api/chat', { message: 'A poem.' });
@@ -20,7 +20,7 @@ describe('how a model is asked', () => {
     expect(third).not.toHaveProperty('stopSequences');
   });
 
-  it('[K9] an agent in its inbox and a sub-agent have theirs, and the OpenAI endpoint changes them', async () => {
+  it('[K9] runs of the inbox and sub-agents have their own settings, and the OpenAI endpoint can override them', async () => {
     const model = scriptedModel([[{ toolName: 'muse', input: { task: 'Rhyme.' } }], 'Rhymed.', 'Done.', 'Hello.']);
     const muse = {
       executionType: 'internal' as const,
@@ -50,7 +50,7 @@ describe('how a model is asked', () => {
     expect(asked.status).toBe(422);
   });
 
-  it('[K9] what the provider does not support is told in the run', async () => {
+  it('[K9] the run reports settings that the provider does not support', async () => {
     const plain = scriptedModel(['Roses.']);
     const warnings = [{ type: 'unsupported' as const, feature: 'temperature', details: 'It is ignored.' }];
     const model: LanguageModelV4 = {

@@ -60,7 +60,7 @@ describeWorlds('openai-compatible models', (open) => {
     return { stop, requests: server.requests.length, usage: run.usage };
   }
 
-  test('a server is asked for the number of tokens, and the limit of tokens counts what it says', async () => {
+  test('a server is asked for its token counts, and the token limit uses them', async () => {
     const { stop, requests, usage: counted } = await runWith('when asked');
     expect(stop).toMatchObject({ reason: 'budget' });
     expect(requests).toBe(3);

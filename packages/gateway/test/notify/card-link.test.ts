@@ -26,7 +26,7 @@ describeIdleWorld('codes of links', ({ world }) => {
       (error) => error.details.reason,
     );
 
-  test('[O8] codes that were changed, cut, lengthened or made with another secret open nothing', async () => {
+  test('[O8] codes that were changed, cut, lengthened or made with another secret are refused', async () => {
     const { code, ada, callId } = await notify();
     const [id = '', mac = ''] = code.split('.');
     const changed = `${id}.${mac.startsWith('A') ? 'B' : 'A'}${mac.slice(1)}`;
@@ -38,7 +38,7 @@ describeIdleWorld('codes of links', ({ world }) => {
     expect(await reasonOf(code)).toBe('used');
   });
 
-  test('[O8] a link works until its time is over, and no longer than its call waits', async () => {
+  test('[O8] a link works until it expires, and only while its call waits', async () => {
     const expiresAt = Date.now() + 900_000;
     const { row, code } = await notify({ expiresAt });
     expect(row.link_expires_at).toBe(expiresAt);
@@ -50,7 +50,7 @@ describeIdleWorld('codes of links', ({ world }) => {
     expect(await reasonOf(code)).toBe('expired');
   });
 
-  test('[O8] the link of a person who was deleted opens nothing', async () => {
+  test('[O8] the link of a deleted person is refused', async () => {
     const { ada, code } = await notify();
     await world.in((tx) => tx.db.updateTable('entities').set({ deleted_at: 1 }).where('id', '=', ada).execute());
     expect(await reasonOf(code)).toBe('revoked');

@@ -105,13 +105,13 @@ describe.each(databases)('links of notifications on $kind', ({ create }) => {
     });
   });
 
-  test('[O8] of browsers that open a link at the same moment, one gets in', async () => {
+  test('[O8] of several browsers that open a link at the same moment, one gets access', async () => {
     const { code } = await ask();
     const answers = await Promise.all(Array.from({ length: 5 }, () => open(code)));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 401, 401, 401, 401]);
   });
 
-  test('[O8] requests that only read the address of a link do not use it up', async () => {
+  test('[O8] requests that only load the address of a link do not use it up', async () => {
     const { code } = await ask();
     for (const method of ['GET', 'HEAD']) {
       for (const path of [`/card#${code}`, '/card', '/api/card-links'])

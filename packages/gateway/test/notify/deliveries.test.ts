@@ -21,7 +21,7 @@ const ids = (site: { requests: readonly { headers: Record<string, unknown> }[] }
 describeIdleWorld('notifications', ({ world, kind, beside }) => {
   const otherWorld = beside();
 
-  test('[O8] a call that waits is told to a webhook, signed, with the tool, the agent and a link, and without its input', async () => {
+  test('[O8] a waiting call is sent to a webhook, signed, with the tool, the agent and a link, and without its input', async () => {
     await using site = await startWebSite();
     await using gateway = deliver(world, [targetTo(webhookTo(site.url), { name: 'one' })], { allow: [site.host] });
     const agentId = await world.agent('Clerk');
@@ -49,7 +49,7 @@ describeIdleWorld('notifications', ({ world, kind, beside }) => {
     expect(site.requests).toHaveLength(1);
   });
 
-  test('[O8] the input is sent only to a target that asks for it', async () => {
+  test('[O8] the input is sent only to a target with that option', async () => {
     await using site = await startWebSite();
     const target = targetTo(webhookTo(site.url), { name: 'curious', includesInput: true });
     await using gateway = deliver(world, [target], { allow: [site.host] });
@@ -59,7 +59,7 @@ describeIdleWorld('notifications', ({ world, kind, beside }) => {
     expect(site.requests[0]?.body).not.toContain('abcdefgh12345678');
   });
 
-  test('[O8] gateways that look at the same time send each event once', async () => {
+  test('[O8] gateways that sweep at the same time send each event once', async () => {
     await using site = await startWebSite();
     const target = targetTo(webhookTo(site.url), { name: 'shared' });
     await using one = deliver(world, [target], { allow: [site.host] });
@@ -72,7 +72,7 @@ describeIdleWorld('notifications', ({ world, kind, beside }) => {
   });
 
   if (kind === 'postgres')
-    test('[O8] what one gateway is about to take, another does not take', async () => {
+    test('[O8] a notification that one gateway is about to claim is not claimed by another', async () => {
       await using gateway = deliver(world, [targetTo(webhookTo('http://127.0.0.1:9'), { name: 'taken' })]);
       const callId = await openCall(world, await world.agent());
       await gateway.send();
@@ -128,7 +128,7 @@ describeIdleWorld('notifications', ({ world, kind, beside }) => {
     ]);
   });
 
-  test('[O8] an attempt of a gateway that died is made again with the same id', async () => {
+  test('[O8] an attempt of a gateway that died is repeated with the same id', async () => {
     await using site = await startWebSite((_request, response) => {
       if (site.requests.length > 1) response.end();
     });
@@ -147,7 +147,7 @@ describeIdleWorld('notifications', ({ world, kind, beside }) => {
     expect(new Set(ids(site)).size).toBe(1);
   });
 
-  test('[O8] a call that was answered before it could be told is not told', async () => {
+  test('[O8] no notification is sent for a call that was answered before', async () => {
     await using site = await startWebSite((_request, response) => response.writeHead(503).end());
     await using gateway = deliver(world, [targetTo(webhookTo(site.url), { name: 'late' })], { allow: [site.host] });
     const callId = await openCall(world, await world.agent());
@@ -161,7 +161,7 @@ describeIdleWorld('notifications', ({ world, kind, beside }) => {
     expect(await rowsOf(world, { callId })).toMatchObject([{ status: 'obsolete', next_at: null }]);
   });
 
-  test('[O8] a person who may no longer answer a call is not told its question', async () => {
+  test('[O8] a person who may no longer answer a call does not get its question', async () => {
     await using site = await startWebSite((_request, response) => response.writeHead(503).end());
     const agentId = await world.agent();
     const ada = await world.person('Ada');
@@ -178,7 +178,7 @@ describeIdleWorld('notifications', ({ world, kind, beside }) => {
     expect(await rowsOf(world, { callId })).toMatchObject([{ status: 'obsolete', next_at: null }]);
   });
 
-  test('[O8] a call that is about to expire is told again, in the last hour or the second half of its time', async () => {
+  test('[O8] a call that is about to expire is sent again, in the last hour or the second half of its time', async () => {
     await using site = await startWebSite();
     await using gateway = deliver(world, [targetTo(webhookTo(site.url), { name: 'urgent' })], { allow: [site.host] });
     const expiresAt = Date.now() + 7_000_000;
@@ -207,7 +207,7 @@ describeIdleWorld('notifications', ({ world, kind, beside }) => {
     expect(events()).toEqual(['call.waiting', 'call.expiring']);
   });
 
-  test('[O8] jobs of workers are not told to people', async () => {
+  test('[O8] jobs of workers are not sent to people', async () => {
     await using site = await startWebSite();
     await using gateway = deliver(world, [targetTo(webhookTo(site.url), { name: 'jobless' })], { allow: [site.host] });
     await openCall(world, await world.agent(), { kind: 'result', isJob: true });
@@ -215,7 +215,7 @@ describeIdleWorld('notifications', ({ world, kind, beside }) => {
     expect(site.requests).toEqual([]);
   });
 
-  test('[O8] failures of an agent are told once in ten minutes', async () => {
+  test('[O8] failures of an agent are sent at most once in ten minutes', async () => {
     await using site = await startWebSite();
     await using gateway = deliver(world, [targetTo(webhookTo(site.url), { name: 'failures' })], { allow: [site.host] });
     const [agentId, other] = [await world.agent('Clumsy'), await world.agent('Unlucky')];
@@ -226,7 +226,7 @@ describeIdleWorld('notifications', ({ world, kind, beside }) => {
     expect(site.requests.map(({ body }) => JSON.parse(body).title)).toEqual(['Clumsy failed', 'Unlucky failed']);
   });
 
-  test('[O1] [O8] a target hears of the agents of its own project alone, and of those that it names', async () => {
+  test('[O1] [O8] a target gets only events of agents of its own project that it names', async () => {
     await using site = await startWebSite();
     await world.in((tx) => createProject(tx, { id: 'acme', name: 'Acme' }));
     const theirs = await world.in((tx) =>
@@ -250,7 +250,7 @@ describeIdleWorld('notifications', ({ world, kind, beside }) => {
     ]);
   });
 
-  test('[O8] a target of a person hears of calls that this person may answer', async () => {
+  test('[O8] a target of a person gets the calls that this person may answer', async () => {
     await using site = await startWebSite();
     const ada = await world.person('Ada');
     const agentId = await world.agent();
@@ -278,7 +278,7 @@ describeIdleWorld('notifications', ({ world, kind, beside }) => {
     ]);
   });
 
-  test('[O8] only as many notifications wait for a target as the limit says, and the rest are visible failures', async () => {
+  test('[O8] the number of notifications that wait for a target is limited, and further ones are visible failures', async () => {
     const full = world.with({ pendingNotifications: 2 });
     await using gateway = deliver(full, [targetTo(webhookTo('http://127.0.0.1:9'), { name: 'full' })]);
     const agentId = await world.agent();
@@ -336,7 +336,7 @@ describeIdleWorld('notifications', ({ world, kind, beside }) => {
 describeIdleWorld('notifications to targets that are down, slow or hostile', ({ world }) => {
   const errorOf = async (callId: string) => (await rowsOf(world, { callId }))[0]?.error;
 
-  test('[O8] a target that is down is tried again', async () => {
+  test('[O8] a target that is down is retried', async () => {
     await using gateway = deliver(world, [targetTo(webhookTo('http://127.0.0.1:9'), { name: 'down' })], {
       allow: ['127.0.0.1:9'],
     });
@@ -362,11 +362,11 @@ describeIdleWorld('notifications to targets that are down, slow or hostile', ({ 
       await waitFor(async () => (await rowsOf(world, { callId })).some(({ status }) => status === 'sent'));
     }
     expect(quick.requests).toHaveLength(12);
-    // One loop of the slow target is under way, with what it took first.
+    // One loop of the slow target is active, with the notifications that it claimed first.
     expect(slow.requests.length).toBeLessThanOrEqual(5);
   });
 
-  test('[O8] an attempt ends after its time', async () => {
+  test('[O8] an attempt ends at its timeout', async () => {
     await using slow = await startWebSite(() => {});
     await using gateway = deliver(world, [targetTo(webhookTo(slow.url), { name: 'silent' })], {
       allow: [slow.host],
@@ -391,7 +391,7 @@ describeIdleWorld('notifications to targets that are down, slow or hostile', ({ 
     expect(await errorOf(callId)).toContain('it redirects');
   });
 
-  test('[O8] an address of the inside is refused without a connection', async () => {
+  test('[O8] an internal address is refused without a connection', async () => {
     await using inside = await startWebSite();
     await using gateway = deliver(world, [targetTo(webhookTo(inside.url), { name: 'inside' })]);
     const callId = await openCall(world, await world.agent());

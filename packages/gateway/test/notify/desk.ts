@@ -37,7 +37,7 @@ interface Sending extends AsyncDisposable {
   send(): Promise<void>;
 }
 
-/** What one gateway does about notifications. */
+/** The delivery of notifications by one gateway. */
 export function deliver(
   { services }: Pick<World, 'services'>,
   targets: readonly NotifyTarget[],
@@ -65,7 +65,7 @@ export function deliver(
   };
 }
 
-/** A call that waits for approval, in a run that failed to be kept: only its ids count. */
+/** A call that waits for approval. Its run is not stored, because only the ids matter. */
 export async function openCall(world: World, agentId: string, more: Partial<OpenedWait> = {}): Promise<string> {
   const callId = newId();
   await world.in((tx) =>
@@ -83,7 +83,7 @@ export async function rowsOf(world: World, where: { readonly callId: string } | 
   return (await wanted.execute()) as readonly NotificationRow[];
 }
 
-/** The next attempt of everything that waits is due at once. */
+/** Makes the next attempt of all waiting notifications due at once. */
 export async function makeDue(world: World): Promise<void> {
   await world.in((tx) =>
     tx.db.updateTable('notifications').set({ next_at: 1 }).where('next_at', 'is not', null).execute(),

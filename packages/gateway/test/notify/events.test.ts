@@ -15,7 +15,7 @@ const options = (site: WebSite) => ({
 });
 const told = (site: WebSite) => site.requests.map(({ body }) => JSON.parse(body));
 
-test('[O8] a run that fails and is not tried again is told, and attempts before it are not', async () => {
+test('[O8] a run that fails and is not retried is sent, and earlier attempts are not', async () => {
   await using site = await startWebSite();
   const model = scriptedModel(() => {
     throw new Error('The provider is down, says Ada.');
@@ -32,7 +32,7 @@ test('[O8] a run that fails and is not tried again is told, and attempts before 
   expect(told(site)).toHaveLength(1);
   expect(failed).toMatchObject({ type: 'agent.failed', title: 'Clerk failed', agent: { id, name: 'Clerk' } });
   expect(failed.link.url).toBe(`${gateway.url}/runs/${failed.runId}`);
-  // The first attempt failed too, and was tried again.
+  // The first attempt failed too, and was retried.
   expect(await gateway.api(`/api/runs/${failed.runId}`)).toMatchObject({
     status: 'failed',
     retryOf: expect.any(String),
@@ -40,7 +40,7 @@ test('[O8] a run that fails and is not tried again is told, and attempts before 
   expect(JSON.stringify(failed)).not.toContain('Ada');
 });
 
-test('[O8] a spend limit that is reached is told once', async () => {
+test('[O8] a spend limit that is reached is sent once', async () => {
   await using site = await startWebSite();
   await using gateway = await startTestGateway({
     ...options(site),
@@ -56,7 +56,7 @@ test('[O8] a spend limit that is reached is told once', async () => {
   expect(told(site).map(({ type }) => type)).toEqual(['limit.reached', 'test']);
 });
 
-test('[O13] while a target never answers, runs go on and their calls are answered', async () => {
+test('[O13] while a target never answers, runs continue and their calls are answered', async () => {
   await using site = await startWebSite(() => {});
   const ask = tool({ description: 'Asks.', inputSchema: z.object({}), approval: true, execute: () => 'done' });
   const model = scriptedModel(({ prompt }) =>
@@ -72,7 +72,7 @@ test('[O13] while a target never answers, runs go on and their calls are answere
     const { stop } = await gateway.api('/chat', { agent: 'Clerk', message: 'Please ask.' });
     expect(stop.reason).toBeDefined();
   }
-  // All of them waited while the first attempts were under way.
+  // All of them waited while the first attempts were active.
   await waitFor(() => site.requests.length > 0);
   const waiting = (await gateway.api('/api/pending')).items;
   expect(waiting).toHaveLength(10);

@@ -15,7 +15,7 @@ interface ReceivedMail {
   readonly text: string;
 }
 
-/** A real SMTP server of the test's own. */
+/** A real SMTP server for the test. */
 async function startMailServer(options: SMTPServerOptions = {}) {
   const mails: ReceivedMail[] = [];
   let connections = 0;
@@ -71,7 +71,7 @@ function parse(text: string) {
 }
 
 describeIdleWorld({ title: 'notifications by e-mail', on: embedded }, ({ world }) => {
-  test('[O8] a call that waits is told by e-mail, with a link, and the id of the notification', async () => {
+  test('[O8] a waiting call is sent by e-mail, with a link, and the id of the notification', async () => {
     await using server = await startMailServer();
     await using gateway = deliver(world, [targetTo(mailTo(server.port), { name: 'mail' })], { allow: [server.host] });
     const callId = await openCall(world, await world.agent('Clerk'), {
@@ -115,7 +115,7 @@ describeIdleWorld({ title: 'notifications by e-mail', on: embedded }, ({ world }
     expect(html).toContain('&#60;script&#62;');
   });
 
-  test('[O8] a question cannot look like the line with the link', async () => {
+  test('[O8] a question cannot imitate the line with the link', async () => {
     await using server = await startMailServer();
     await using gateway = deliver(world, [targetTo(mailTo(server.port), { name: 'mail' })], { allow: [server.host] });
     await openCall(world, await world.agent(), {
@@ -129,7 +129,7 @@ describeIdleWorld({ title: 'notifications by e-mail', on: embedded }, ({ world }
     expect(text.match(/^Open the call: .*/gm)).toEqual([expect.stringContaining(BASE_URL)]);
   });
 
-  test('[O8] a mail to people goes to the address in their metadata, one for each', async () => {
+  test('[O8] a mail to people is sent to the address in their metadata, one for each', async () => {
     await using server = await startMailServer();
     const target = targetTo(mailTo(server.port, { to: undefined }), { name: 'people', recipient: 'answerers' });
     await using gateway = deliver(world, [target], { allow: [server.host] });
@@ -152,7 +152,7 @@ describeIdleWorld({ title: 'notifications by e-mail', on: embedded }, ({ world }
     expect(parse(server.mails[0]?.text ?? '').body).toContain('do not forward it');
   });
 
-  test('[O8] a mail server on an inside address is refused without a connection', async () => {
+  test('[O8] a mail server on an internal address is refused without a connection', async () => {
     await using server = await startMailServer();
     const named = targetTo(mailTo(server.port, { host: 'mail.example' }), { name: 'named' });
     const lookup = (_name: string, _options: unknown, done: (...given: unknown[]) => void) =>
@@ -180,7 +180,7 @@ describeIdleWorld({ title: 'notifications by e-mail', on: embedded }, ({ world }
     expect(await rowsOf(world, { callId })).toMatchObject([{ status: 'pending', attempts: 1 }]);
   });
 
-  test('[O8] a mail that the server refuses is tried again, and its text is not stored', async () => {
+  test('[O8] a mail that the server refuses is retried, and its text is not stored', async () => {
     await using server = await startMailServer({
       onRcptTo: (_address, _session, done) =>
         done(Object.assign(new Error('no ops@example.com here'), { responseCode: 550 })),
@@ -195,7 +195,7 @@ describeIdleWorld({ title: 'notifications by e-mail', on: embedded }, ({ world }
     ]);
   });
 
-  test('[O8] [O13] a mail server that says nothing, or never stops, ends with an error', async () => {
+  test('[O8] [O13] an attempt with a mail server that sends nothing, or never stops, ends with an error', async () => {
     const silent = createServer(() => {}).listen(0, '127.0.0.1');
     const flooding = createServer((socket) => {
       const piece = 'x'.repeat(65_536);

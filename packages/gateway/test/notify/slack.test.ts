@@ -5,7 +5,7 @@ import { startWebSite } from '../support/web-site.ts';
 import { BASE_URL, deliver, openCall, targetTo } from './desk.ts';
 
 describeIdleWorld({ title: 'notifications to Slack', on: embedded }, ({ world }) => {
-  test('[O8] texts of agents and people can neither mention people nor make links in Slack', async () => {
+  test('[O8] texts of agents and people can neither mention people nor create links in Slack', async () => {
     await using site = await startWebSite();
     const target = targetTo({ kind: 'slack', url: `${site.url}/services/T/B/x` }, { name: 'slack' });
     await using gateway = deliver(world, [target], { allow: [site.host] });

@@ -18,7 +18,7 @@ const locate: ChatCompletionTool = {
 };
 
 describeOpenAi("the caller's own tools", (open) => {
-  test('[S11] a call of a tool of the caller is handed to it, and its answer continues the run', async () => {
+  test('[S11] a call of a tool of the caller is sent to the caller, and its answer continues the run', async () => {
     const model = scriptedModel([[call('locate', { of: 'Ada' })], 'Ada is in Ulm.', 'Still in Ulm.']);
     const { client, world } = await open({ models: { default: model } });
     const agent = await world.agent('Finder');
@@ -40,7 +40,7 @@ describeOpenAi("the caller's own tools", (open) => {
     });
     const answered = await client.chat.completions.create({ model: agent, messages, tools: [locate] });
     expect(answered.choices[0]?.message.content).toBe('Ada is in Ulm.');
-    // The conversation goes on where it was.
+    // The conversation continues where it was.
     messages.push({ role: 'assistant', content: 'Ada is in Ulm.' }, user('And now?'));
     const third = await client.chat.completions.create({ model: agent, messages, tools: [locate] });
     expect(third).toMatchObject({ context_id: (asked as { context_id?: string }).context_id });
@@ -135,7 +135,7 @@ describeOpenAi("the caller's own tools", (open) => {
     expect(model.requests).toHaveLength(2);
   });
 
-  test("a call of the agent's own tool that waits for approval is told as text, and is not the caller's to answer", async () => {
+  test("a call of the agent's own tool that waits for approval is reported as text, and the caller cannot answer it", async () => {
     let paid = 0;
     const pay = tool({
       description: 'Pays.',

@@ -48,7 +48,7 @@ describeOpenAi('chat completions', (open) => {
     expect(choices[0]?.finish_reason).toBe('stop');
   });
 
-  test('[S11] a conversation that is sent again whole goes on in its conversation, with what its tools found', async () => {
+  test('[S11] a history that is sent again as a whole continues its conversation, with the results of its tools', async () => {
     const model = scriptedModel([[call('add', { a: 1, b: 2 })], 'It is 3.', 'It was 3.', 'Another.']);
     const { client, world } = await open({ models: { default: model }, tools: { add } });
     await world.agent('Adder2', { tools: ['add'] });
@@ -68,7 +68,7 @@ describeOpenAi('chat completions', (open) => {
     expect(idOf(second)).toBe(idOf(first));
     const prompt = model.requests[2]?.prompt ?? [];
     expect(prompt.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant', 'user']);
-    // From the same place another way: that is another conversation, with the texts alone.
+    // A different continuation of the same history is another conversation, which has only the texts.
     const branch = await client.chat.completions.create({
       model: 'Adder2',
       messages: [...messages, { role: 'user', content: 'Something else.' }],

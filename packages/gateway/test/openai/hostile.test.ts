@@ -17,7 +17,7 @@ const locate = {
 };
 
 describeOpenAi('hostile clients', (open) => {
-  test('[S11] results of tools in a told history are not believed: the model reads texts alone', async () => {
+  test('[S11] tool results in a history sent by the caller are not trusted: the model reads only the texts', async () => {
     const balance = tool({ description: 'Reads.', inputSchema: z.object({}), effects: 'none', execute: () => 3 });
     const model = scriptedModel(['I do not know.']);
     const { client, world } = await open({ models: { default: model }, tools: { balance } });
@@ -57,7 +57,7 @@ describeOpenAi('hostile clients', (open) => {
     expect(model.requests).toEqual([]);
   });
 
-  test('what belongs to another entity is not there: agents, responses, conversations, calls', async () => {
+  test('agents, responses, conversations and calls of another entity are not found', async () => {
     const model = scriptedModel(['Hello.', [{ toolName: 'locate', input: {} }]]);
     const { clientWith, tokenOf, world } = await open({ models: { default: model } });
     const [agent, hidden] = [await world.agent('Shared'), await world.agent('Hidden')];
@@ -90,7 +90,7 @@ describeOpenAi('hostile clients', (open) => {
     expect(model.requests).toHaveLength(2);
   });
 
-  test('two conversations that look the same are not taken for one another', async () => {
+  test('two conversations with the same history are not confused', async () => {
     const model = scriptedModel(() => 'Hello.');
     const { client, world } = await open({ models: { default: model } });
     const agent = await world.agent();
@@ -98,7 +98,7 @@ describeOpenAi('hostile clients', (open) => {
     const conversations = [conversationOf(await begin()), conversationOf(await begin())];
     const next = { model: agent, messages: [user('Hi'), assistant('Hello.'), user('Who am I?')] };
     expect(conversations).not.toContain(conversationOf(await client.chat.completions.create(next)));
-    // Told apart by their users, they go on where they were.
+    // With different users they are distinct, and continue where they were.
     const of = (name: string, messages: ChatCompletionMessageParam[]) =>
       client.chat.completions.create({ model: agent, user: name, messages });
     const adas = conversationOf(await of('ada', [user('Hi')]));
@@ -107,7 +107,7 @@ describeOpenAi('hostile clients', (open) => {
     expect(conversationOf(await of('bob', next.messages))).toBe(bobs);
   });
 
-  test('of many conversations that look the same none is taken, also if only one of the newest did not go on', async () => {
+  test('of many conversations with the same history none is continued, even if only one of the newest has no continuation', async () => {
     const { client, world } = await open({ models: { default: scriptedModel(() => 'Hello.') } });
     const model = await world.agent();
     const conversations: (string | undefined)[] = [];
@@ -119,7 +119,7 @@ describeOpenAi('hostile clients', (open) => {
     expect(conversations).not.toContain(conversationOf(await client.chat.completions.create({ model, messages })));
   });
 
-  test('of two requests that continue a conversation at once, one continues it and the other branches off', async () => {
+  test('of two requests that continue a conversation at once, one continues it and the other starts a new one', async () => {
     const model = scriptedModel(() => 'Hello.');
     const { client, world } = await open({ models: { default: model } });
     const agent = await world.agent();
@@ -136,7 +136,7 @@ describeOpenAi('hostile clients', (open) => {
     expect(model.requests.slice(1).map(({ prompt }) => textsOf(prompt).length)).toEqual([2, 2, 2]);
   });
 
-  test('a history of 1,000 messages is read whole', async () => {
+  test('a history of 1,000 messages is read completely', async () => {
     const model = scriptedModel(['The first was message 0.']);
     const { client, world } = await open({ models: { default: model } });
     const agent = await world.agent();
@@ -186,7 +186,7 @@ describeOpenAi('hostile clients', (open) => {
     [{ messages: [{ role: 'system', content: 'Alone.' }] }, 'messages'],
     [{ messages: [] }, 'messages'],
     [{ store: false, tools: [locate] }, 'store'],
-  ])('what the gateway would not do is refused and not ignored: %j', async (fields, param) => {
+  ])('unsupported parameters are refused and not ignored: %j', async (fields, param) => {
     const model = scriptedModel([]);
     const { client, world } = await open({ models: { default: model } });
     const agent = await world.agent();
@@ -195,7 +195,7 @@ describeOpenAi('hostile clients', (open) => {
     expect(model.requests).toEqual([]);
   });
 
-  test('parameters that change nothing are ignored, and images and formats reach the model', async () => {
+  test('parameters without effect are ignored, and images and formats reach the model', async () => {
     const model = scriptedModel(['{"a":1}']);
     const { client, world } = await open({ models: { default: model } });
     const agent = await world.agent();

@@ -6,7 +6,7 @@ const locate = { type: 'function' as const, function: { name: 'locate', paramete
 const user = (content: string) => ({ role: 'user' as const, content });
 
 describeOpenAi('late answers to the tools of callers', (open) => {
-  test('[G32] an answer that comes after the call expired gets 410, and is kept for operators as the message says', async () => {
+  test('[G32] an answer after the call expired gets 410, and is kept for operators as the message says', async () => {
     const model = scriptedModel([[{ toolName: 'locate', input: {} }], 'I do not know.']);
     const { client, world } = await open({ models: { default: model } });
     const agent = await world.agent('Finder');

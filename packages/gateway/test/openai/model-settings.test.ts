@@ -6,7 +6,7 @@ const agents = [{ name: 'Poet', instructions: 'Write poems.' }];
 const chat = { model: 'Poet', messages: [{ role: 'user', content: 'A poem.' }] };
 const response = { model: 'Poet', input: 'A poem.' };
 
-/** Each field of OpenAI's that says how the model is asked, and what the model is then asked with. */
+/** Each OpenAI field for model settings, and the settings in the request to the model. */
 const HONOURED: readonly (readonly [path: string, sent: object, asked: object])[] = [
   ['/v1/chat/completions', { temperature: 0.3 }, { temperature: 0.3 }],
   ['/v1/chat/completions', { temperature: 0 }, { temperature: 0 }],
@@ -40,8 +40,8 @@ const REFUSED: readonly (readonly [path: string, sent: object, field: string])[]
   ['/v1/responses', { text: { verbosity: 'high' } }, 'text.verbosity'],
 ];
 
-describe('how /v1 asks a model', () => {
-  it('[K9] each field that says how the model is asked is honoured', async () => {
+describe('model settings of /v1', () => {
+  it('[K9] each field for model settings is used', async () => {
     const model = scriptedModel(() => 'Roses.');
     await using gateway = await startTestGateway({ model, agents });
     for (const [path, sent, asked] of HONOURED) {

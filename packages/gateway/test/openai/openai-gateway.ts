@@ -18,7 +18,7 @@ export interface OpenAiGateway {
   clientWith(options: ClientOptions): OpenAI;
   keyWith(...scopes: Scope[]): Promise<string>;
   tokenOf(entityId: string): Promise<string>;
-  /** Ends the HTTP side, as a gateway that stops does. */
+  /** Stops the HTTP server, as in a gateway that stops. */
   stop(): void;
 }
 

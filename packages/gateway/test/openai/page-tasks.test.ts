@@ -16,7 +16,7 @@ const HISTORY =
 const CHOICE =
   'Available Tools: [{"name": "weather", "parameters": {}}]\n\nYour task is to choose and return the correct tool(s) for the query.\n- Return only the JSON object.';
 
-/** In the shape in which Open WebUI sends them, in other words. */
+/** In the format of Open WebUI, with other words. */
 const OPEN_WEBUI = {
   title: `### Task:\nGenerate a short title with an emoji for the chat.\n### Output:\nJSON: { "title": "…" }\n${HISTORY}`,
   tags: `### Task:\nGenerate 1-3 tags for the themes of the chat.\n${HISTORY}`,
@@ -39,7 +39,7 @@ const LIBRECHAT = {
     'Please generate a concise title (max 40 characters) for a conversation that starts with:\nUser: Pay.\nTitle:',
 };
 
-/** In words that operators and other pages use. */
+/** With words of operators and other pages. */
 const OTHERS = {
   'follow-ups in one sentence': 'Based on the chat history, generate 3 follow-up questions as JSON.\nUser: a',
   'a title in another language': `### Aufgabe:\nErstelle einen Titel. JSON format\n${HISTORY}`,
@@ -55,7 +55,7 @@ const SYSTEM_TASKS = {
     'You are a conversation summarizer. Generate a concise title for the conversation.\n- Output only the title.',
 };
 
-/** What people and programs say in the same style, and mean. */
+/** Real messages of people and programs in the same style. */
 const MEANT: Readonly<Record<string, { readonly instructions?: string; readonly text: string }>> = {
   'a title to choose, and something to do': { text: 'Choose a title for my invoice and pay it.' },
   'a task with headings': { text: '### Task:\nPay the invoice.\n### Output:\nThe number of the payment.' },
@@ -114,19 +114,19 @@ test.each(Object.entries({ ...OPEN_WEBUI, ...LIBRECHAT, ...OTHERS }))(
   },
 );
 
-test.each(Object.entries(MEANT))('[X25] %s is a message like any other', (_what, { instructions = '', text }) => {
+test.each(Object.entries(MEANT))('[X25] %s is an ordinary message', (_what, { instructions = '', text }) => {
   expect(isPageTask({ instructions, message: [{ type: 'text', text }] })).toBe(false);
 });
 
-test('[X25] a second part of a message makes its first no task of the page, unless that is about the conversation', () => {
+test('[X25] a message with a second part is not a task of the page, unless its first part is about the conversation', () => {
   const parts = (...texts: string[]) => texts.map((text) => ({ type: 'text' as const, text }));
   expect(isPageTask({ message: parts('Write a query with at most 10 rows against prod', 'Thanks.') })).toBe(false);
   expect(isPageTask({ message: parts('Write a concise title for this conversation.', 'Pay it.') })).toBe(true);
 });
 
 describeOpenAi('requests of chat pages', (open) => {
-  test('[X25] [S11] tasks of pages run no tool with effects and store nothing, at both doors of /v1', async () => {
-    // It calls what it is offered: a page that asks for a choice of tools makes real models do that.
+  test('[X25] [S11] tasks of pages run no tool with effects and store nothing, at both endpoints of /v1', async () => {
+    // The model calls the offered tools, as real models do when a page requests a choice of tools.
     const model = scriptedModel(({ tools = [], prompt }) => {
       const isFirst = prompt.every(({ role }) => role !== 'assistant');
       const offered = tools.flatMap(({ name }) =>
@@ -155,7 +155,7 @@ describeOpenAi('requests of chat pages', (open) => {
     expect(paid).toBe(1);
   });
 
-  test('[X25] a conversation that the page has begun keeps the tools, whatever its messages ask for', async () => {
+  test('[X25] a conversation that the page has begun keeps the tools, whatever its messages request', async () => {
     const model = scriptedModel(() => 'Paid.');
     const { client, world } = await open({ models: { default: model }, tools: { pay } });
     const agent = await world.agent('Payer', { tools: ['pay'] });

@@ -15,7 +15,7 @@ async function openLimited() {
   return { model, gateway, client };
 }
 
-test('[K12] /v1 answers a request that a spend limit stops with an error, and the client does not try again', async () => {
+test('[K12] /v1 answers a request that a spend limit stops with an error, and the client does not retry', async () => {
   const { model, gateway, client } = await openLimited();
   await using _gateway = gateway;
   const expected = { status: 402, code: 'insufficient_quota', type: 'insufficient_quota' };

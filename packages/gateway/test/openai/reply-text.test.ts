@@ -3,7 +3,7 @@ import { ReplyText } from '../../src/transport/openai/reply-text.ts';
 
 type Told = readonly [step: number, ...deltas: string[]];
 
-/** What a client reads of steps that are written like this, when the run answers with that. */
+/** The text that a client reads for these steps and this response of the run. */
 function readOf(steps: readonly Told[], response: string): string {
   const reply = new ReplyText();
   const event = (type: string, payload: object) =>

@@ -25,7 +25,7 @@ const locate = {
 };
 
 describeOpenAi('responses', (open) => {
-  test('[S11] the official client creates a response, and goes on from it by its id', async () => {
+  test('[S11] the official client creates a response, and continues from it by its id', async () => {
     const model = scriptedModel([[call('add', { a: 1, b: 2 })], 'It is 3.', 'It was 3.', 'Another way.']);
     const { client, world } = await open({ models: { default: model }, tools: { add } });
     const agent = await world.agent('Adder', { tools: ['add'] });
@@ -45,13 +45,13 @@ describeOpenAi('responses', (open) => {
       'assistant',
       'user',
     ]);
-    // From the first again: the conversation went on since, so this is another one with the same beginning.
+    // From the first response again: its conversation has continued since, so this is a new one with the same beginning.
     const branch = await client.responses.create({ model: agent, input: 'Once more.', previous_response_id: first.id });
     expect(branch.conversation).not.toEqual(first.conversation);
     expect(textsOf(model.requests[3]?.prompt ?? [])).toEqual(['Add 1 and 2.', 'Once more.']);
   });
 
-  test('[S11] a conversation goes on by its id', async () => {
+  test('[S11] a conversation is continued by its id', async () => {
     const model = scriptedModel(['Hello.', 'Hello again.']);
     const { client, world } = await open({ models: { default: model } });
     const agent = await world.agent();
@@ -99,7 +99,7 @@ describeOpenAi('responses', (open) => {
     },
   );
 
-  test('[S11] a response whose client went away is read by its id', async () => {
+  test('[S11] a response whose client disconnected can be read by its id', async () => {
     const hold = Promise.withResolvers<void>();
     const model = scriptedModel([
       async () => {
@@ -123,7 +123,7 @@ describeOpenAi('responses', (open) => {
     await expect(client.responses.retrieve('resp_none')).rejects.toMatchObject({ status: 404, code: 'not_found' });
   });
 
-  test('a response to which the model had no room is incomplete', async () => {
+  test('a response that was cut at the token limit is incomplete', async () => {
     const cutOff = { text: 'It is', finishReason: { unified: 'length' as const, raw: 'length' } };
     // The agent asks its model once more before it gives up.
     const model = scriptedModel([cutOff, cutOff]);
@@ -149,7 +149,7 @@ describeOpenAi('responses', (open) => {
     await expect(read()).rejects.toMatchObject({ code: 'run_failed' });
   });
 
-  test('while the store is away, no response is said not to exist', async () => {
+  test('while the store is unavailable, a response is not reported as missing', async () => {
     const { client, world } = await open({ models: { default: scriptedModel(['Hi.']) } });
     const { id } = await client.responses.create({ model: await world.agent(), input: 'Hi' });
     let queries = 0;

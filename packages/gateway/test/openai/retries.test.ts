@@ -10,7 +10,7 @@ import { describeOpenAi, type OpenAiGateway } from './openai-gateway.ts';
 const call = (toolName: string, input: object) => ({ toolName, input });
 const user = (content: string) => ({ role: 'user' as const, content });
 
-/** A tool whose effects are counted. Each call waits to be let go. */
+/** A tool whose effects are counted. Each call waits until the test releases it. */
 function chargeTool() {
   const began = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
@@ -47,7 +47,7 @@ async function post({ url }: OpenAiGateway, key: string, body: object, headers: 
 
 async function idOf(response: Promise<Response>): Promise<string> {
   const body = (await (await response).json()) as { id: string };
-  // An error would be taken for an answer without an id.
+  // Otherwise an error would count as a response without an id.
   expect(body).toMatchObject({ id: expect.any(String) });
   return body.id;
 }
@@ -81,7 +81,7 @@ describeOpenAi(
       },
     );
 
-    test('[S11] a stream that breaks is asked for again with its key, and nothing runs twice', async () => {
+    test('[S11] a stream that breaks is requested again with its key, and nothing runs twice', async () => {
       const { charge, counted, began, release } = chargeTool();
       const gateway = await open({ models: { default: chargeOnce() }, tools: { charge } });
       const agent = await gateway.world.agent('Payer', { tools: ['charge'] });
@@ -117,7 +117,7 @@ describeOpenAi(
       expect(model.requests).toHaveLength(1);
     });
 
-    test('equal requests that are no retries are runs of their own', async () => {
+    test('equal requests that are not retries have different runs', async () => {
       const model = scriptedModel(() => 'Hello.');
       const gateway = await open({ models: { default: model } });
       const agent = await gateway.world.agent();
@@ -132,7 +132,7 @@ describeOpenAi(
       expect(model.requests).toHaveLength(6);
     });
 
-    test('a key is honoured: the same request gets the first answer, another one is refused', async () => {
+    test('with a repeated key the same request gets the first answer, and another request is refused', async () => {
       const model = scriptedModel(() => 'Hello.');
       const gateway = await open({ models: { default: model } });
       const agent = await gateway.world.agent();
@@ -145,7 +145,7 @@ describeOpenAi(
       expect(model.requests).toHaveLength(1);
     });
 
-    test('[S11] a key counts for its caller alone: another caller with the same key has a run of its own', async () => {
+    test('[S11] a key counts only for its caller: another caller with the same key gets a different run', async () => {
       const model = scriptedModel(() => 'Hello.');
       const gateway = await open({ models: { default: model } });
       const agent = await gateway.world.agent();
@@ -160,7 +160,7 @@ describeOpenAi(
       expect(model.requests).toHaveLength(3);
     });
 
-    test('[S11] a retry without a key gets the first answer for an hour, and starts a run of its own after that', async () => {
+    test('[S11] a retry without a key gets the first answer for an hour, and starts a new run after that', async () => {
       const model = scriptedModel(() => 'Hello.');
       const gateway = await open({ models: { default: model } });
       const agent = await gateway.world.agent();

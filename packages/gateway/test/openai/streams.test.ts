@@ -13,7 +13,7 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 const user = (content: string) => ({ role: 'user' as const, content });
 
 describeOpenAi('streamed chat completions', (open) => {
-  test('[S11] a streamed answer comes in pieces that make the whole, with its usage if asked for', async () => {
+  test('[S11] the deltas of a streamed answer add up to the whole, with its usage if requested', async () => {
     const model = scriptedModel([[call('add', { a: 1, b: 2 })], 'It is three.']);
     const { client, world } = await open({ models: { default: model }, tools: { add } });
     await world.agent('Adder', { tools: ['add'] });
@@ -44,7 +44,7 @@ describeOpenAi('streamed chat completions', (open) => {
     expect((await runner.finalChatCompletion()).choices[0]?.finish_reason).toBe('stop');
   });
 
-  test('a run that fails while it is streamed is an error for the client, and no end', async () => {
+  test('a run that fails while it is streamed is an error for the client, and not a normal end', async () => {
     const model = scriptedModel([
       () => {
         throw new Error('The provider is gone.');
@@ -56,7 +56,7 @@ describeOpenAi('streamed chat completions', (open) => {
     await expect(all(stream)).rejects.toMatchObject({ code: 'run_failed', type: 'server_error' });
   });
 
-  test('a gateway that stops while it streams is an error for the client, and no end', async () => {
+  test('a gateway that stops while it streams is an error for the client, and not a normal end', async () => {
     const began = Promise.withResolvers<void>();
     const hold = Promise.withResolvers<void>();
     const model = scriptedModel([

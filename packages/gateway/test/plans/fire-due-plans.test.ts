@@ -44,7 +44,7 @@ describeIdleWorld({ title: 'plans that are due', limits: { inboxLength: 3 } }, (
     expect(world.wakes).toEqual([agentId]);
   });
 
-  test('[G53] a plan stays due while as many events wait as the agent itself allows', async () => {
+  test("[G53] a plan stays due while the agent's limit of waiting events is reached", async () => {
     const agentId = await world.agent('Ada', { limits: { inboxLength: 1 } });
     const plans = ['a', 'b'].map((key) => ({ key, name: key, instruction: 'Do it.', at: NOW + MINUTE }));
     await world.in(async (tx) => writePlans(tx, agentId, await preparePlans(tx.db, agentId, plans, { now: NOW })));
@@ -52,7 +52,7 @@ describeIdleWorld({ title: 'plans that are due', limits: { inboxLength: 3 } }, (
     expect(await world.inbox(agentId)).toHaveLength(1);
   });
 
-  test('[G23] a pattern fires again and again', async () => {
+  test('[G23] a pattern fires repeatedly', async () => {
     const { fire, events, plan } = await planned({ cron: '*/10 * * * *' });
     expect(await fire(NOW + 10 * MINUTE)).toBe(1);
     expect(await fire(NOW + 10 * MINUTE)).toBe(0);
@@ -61,7 +61,7 @@ describeIdleWorld({ title: 'plans that are due', limits: { inboxLength: 3 } }, (
     expect(await events()).toMatchObject([{ dueAt: NOW + 10 * MINUTE }, { dueAt: NOW + 20 * MINUTE }]);
   });
 
-  test('[G23] a plan set again for the instant that it fired for does not fire again', async () => {
+  test('[G23] a plan set again for the same instant does not fire again', async () => {
     const { fire, set, events } = await planned({ at: NOW + 1 });
     expect(await fire(NOW + 1)).toBe(1);
     await set(NOW + 2);
@@ -69,7 +69,7 @@ describeIdleWorld({ title: 'plans that are due', limits: { inboxLength: 3 } }, (
     expect(await events()).toHaveLength(1);
   });
 
-  test('[G23] after downtime a plan tells once of all it missed, and says that it is late', async () => {
+  test('[G23] after downtime a plan fires once for all missed times, and says that it is late', async () => {
     const { fire, events, plan } = await planned({ cron: '* * * * *' });
     expect(await fire(NOW + 10.5 * MINUTE)).toBe(1);
     expect(await events()).toMatchObject([{ dueAt: NOW + MINUTE, late: true }]);
@@ -77,7 +77,7 @@ describeIdleWorld({ title: 'plans that are due', limits: { inboxLength: 3 } }, (
     expect(await fire(NOW + 10.9 * MINUTE)).toBe(0);
   });
 
-  test('[G23] a moment late is not late', async () => {
+  test('[G23] a plan that fires a moment after its time is not late', async () => {
     const { fire, events } = await planned({ at: NOW + 1 });
     await fire(NOW + 1 + MINUTE);
     expect((await events())[0]).not.toHaveProperty('late');
@@ -86,7 +86,7 @@ describeIdleWorld({ title: 'plans that are due', limits: { inboxLength: 3 } }, (
     expect(await other.events()).toMatchObject([{ late: true }]);
   });
 
-  test('[G23] with misfire "skip" a time that was missed is not told', async () => {
+  test('[G23] with misfire "skip" a missed time does not fire', async () => {
     const daily = await planned({ cron: '0 13 * * *', misfire: 'skip' });
     expect(await daily.fire(NOW + 61 * MINUTE + 1)).toBe(0);
     expect(await daily.events()).toEqual([]);
@@ -101,7 +101,7 @@ describeIdleWorld({ title: 'plans that are due', limits: { inboxLength: 3 } }, (
     expect(await barely.fire(NOW + 1 + MINUTE)).toBe(1);
   });
 
-  test('[G23] with misfire "skip" the time that is on time is told, also after missed ones', async () => {
+  test('[G23] with misfire "skip" the current time fires, also after missed ones', async () => {
     const { fire, events } = await planned({ cron: '*/5 * * * *', misfire: 'skip' });
     expect(await fire(NOW + 10 * MINUTE + 1)).toBe(1);
     expect(await events()).toEqual([expect.objectContaining({ dueAt: NOW + 10 * MINUTE })]);
@@ -133,7 +133,7 @@ describeIdleWorld({ title: 'plans that are due', limits: { inboxLength: 3 } }, (
     expect(await fire(NOW + 1)).toBe(0);
   });
 
-  test('[G53] into a full inbox nothing is pushed: the plan fires once there is room', async () => {
+  test('[G53] a plan does not fire while the inbox is full, and fires once there is room', async () => {
     const { agentId, fire, events } = await planned({ cron: '* * * * *' });
     for (const minutes of [1, 2, 3]) expect(await fire(NOW + minutes * MINUTE)).toBe(1);
     expect(await fire(NOW + 4 * MINUTE)).toBe(0);
@@ -156,7 +156,7 @@ describeIdleWorld({ title: 'plans that are due', limits: { inboxLength: 3 } }, (
     expect(await other.events()).toHaveLength(1);
   });
 
-  test('many plans of many agents fire in one look, each once', async () => {
+  test('many plans of many agents fire in one sweep, each once', async () => {
     await fireDuePlans(world.services, { now: NOW + 120 * MINUTE });
     const agents = await Promise.all(
       Array.from({ length: 3 }, () => world.agent('Ada', { limits: { maxPlans: 1_000 } })),
@@ -179,7 +179,7 @@ describeIdleWorld({ title: 'plans that are due', limits: { inboxLength: 3 } }, (
 
 describeIdleWorld({ title: 'plans that are due with two gateways', on: [onPostgres] }, ({ world, beside }) => {
   const other = beside();
-  test('[G23] a due plan fires once, whoever comes first', async () => {
+  test('[G23] a due plan fires once, whichever gateway is first', async () => {
     const gateways = [world.services, other.services];
     const agentId = await world.agent();
     const plans = Array.from({ length: 20 }, (_, index) => ({

@@ -15,7 +15,7 @@ const idOf = async (gateway: { api(path: string): Promise<{ items: { id: string 
 describe.each(databases)('plans of operators on $kind', ({ create }) => {
   const settings = async () => locationOf(await create());
 
-  it('[O6] an operator creates, changes and deletes a plan, and the agent is told when it is due', async () => {
+  it('[O6] an operator creates, changes and deletes a plan, and the agent gets an event when it is due', async () => {
     const model = scriptedModel(() => 'Done.');
     await using gateway = await startTestGateway({ ...(await settings()), model, agents, limits: { sweepMs: 20 } });
     const id = await idOf(gateway);

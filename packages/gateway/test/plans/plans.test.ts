@@ -24,7 +24,7 @@ describeIdleWorld('plans', ({ world }) => {
   const list = (agentId: string) => listPlans(world.store.db, agentId);
   const keys = async (agentId: string) => (await list(agentId)).map(({ key }) => key);
 
-  test('[G23] a plan is kept with when it is due next', async () => {
+  test('[G23] a plan is stored with its next due time', async () => {
     const agent = await world.agent();
     await setAt(agent, [
       plan('cron', { cron: '0 9 * * *', timeZone: 'Europe/Berlin', misfire: 'skip' }),
@@ -38,7 +38,7 @@ describeIdleWorld('plans', ({ world }) => {
     expect(at).toMatchObject({ name: 'Plan at', instruction: 'Do at.', at: Date.parse('2026-01-03T00:00:00Z') });
   });
 
-  test('a known key is written over, with its schedule, and keeps its id', async () => {
+  test('a plan with a known key is overwritten, with its schedule, and keeps its id', async () => {
     const agent = await world.agent();
     await setAt(agent, [plan('k', { cron: '0 9 * * *' })]);
     const [before] = await list(agent);

@@ -1,7 +1,7 @@
 import type { ModelReply } from './loopback-model.ts';
 import type { ModelRequest } from './model-request.ts';
 
-/** A message that asks an agent for something: `<agent>: <what> <ref>`. */
+/** A message with a request to an agent: `<agent>: <what> <ref>`. */
 export interface Duty {
   readonly what: string;
   readonly ref: string;
@@ -12,7 +12,7 @@ export function toText(agent: string, { what, ref }: Pick<Duty, 'what' | 'ref'>)
   return `${agent}: ${what} ${ref}`;
 }
 
-/** What people ask of this agent, of all that it was ever shown. */
+/** The requests of people to this agent, from all events in its transcript. */
 export function dutiesOf({ agent, events }: Pick<ModelRequest, 'agent' | 'events'>): Duty[] {
   return events.flatMap(({ type, data }) => {
     if (type !== 'space_message') return [];
@@ -21,7 +21,7 @@ export function dutiesOf({ agent, events }: Pick<ModelRequest, 'agent' | 'events
   });
 }
 
-/** Text that answers, and says what it answers. */
+/** The answer, which names its request. */
 export const answerText = (ref: string): string => `Answer to ${ref}.`;
 
 export function isAnswered({ calls }: ModelRequest, ref: string): boolean {
@@ -31,7 +31,7 @@ export function isAnswered({ calls }: ModelRequest, ref: string): boolean {
   );
 }
 
-/** In the space of the duty, whichever the agent is in. */
+/** Makes the calls in the space of the request, and enters it first if necessary. */
 export function inSpace(
   { activeSpaceId }: ModelRequest,
   { spaceId }: Duty,
@@ -41,7 +41,7 @@ export function inSpace(
   return { calls: [...enter, ...calls] };
 }
 
-/** Does what the message asks for, tool by its name, and then answers: one step each. Nobody is answered twice. */
+/** Calls the requested tool by its name, and then answers: one step each. No request is answered twice. */
 export function doDuties(request: ModelRequest): ModelReply {
   for (const duty of dutiesOf(request)) {
     const { what, ref } = duty;

@@ -34,7 +34,7 @@ test('[G31] of ten different answers at once through two gateways one wins, and 
   expect((await crew.site.effects()).map(({ ref }) => ref)).toEqual([`edit${approved.won}`]);
 });
 
-/** All at once, half of them through each gateway. */
+/** Sends all at once, half of them through each gateway. */
 async function answerTenTimes(crew: Crew, duty: string, answer: (index: number) => object): Promise<ApiAnswer[]> {
   await say(crew.first.url, 'North', `Anna: ${duty}`);
   const { callId, runId } = await until(

@@ -7,7 +7,7 @@ export interface ApiAnswer {
   readonly body: any;
 }
 
-/** A request with the secret key. Rejects where nobody answers in time: a stopped process takes connections, and says nothing. */
+/** A request with the secret key. Rejects without a response in time: a frozen process accepts connections, but sends nothing. */
 export async function request(
   url: string,
   path: string,
@@ -23,7 +23,7 @@ export async function request(
 }
 
 /**
- * One that has to be answered well. Sent again where the gateway says that nothing was changed: a process that gets no processor for
+ * A request that has to succeed. It is repeated if the gateway says that nothing was changed: a process that gets no processor for
  * seconds loses its transactions to the database's timeouts, and says so.
  */
 export async function ask(url: string, path: string, body?: object): Promise<ApiAnswer['body']> {

@@ -44,7 +44,7 @@ async function goOn(gateway: GatewayProcess): Promise<void> {
   await until('it is answered', async () => (await ask(gateway.url, '/api/pending')).items.length === 0);
 }
 
-/** A restored gateway is where it was: the call waits, an old token works, and an answer makes the agent go on. */
+/** Checks a restored gateway: the call waits, an old token works, and an answer makes the agent continue. */
 async function expectAsBackedUp(gateway: GatewayProcess, token: string): Promise<void> {
   const { url } = gateway;
   const { spaceId } = await findPlace(url);
@@ -69,7 +69,7 @@ async function tokenOf({ url }: GatewayProcess): Promise<string> {
   return (await ask(url, `/api/entities/${entityId}/token`, {})).token;
 }
 
-test('a SQLite store that is backed up while its gateway runs goes on from there when it is restored', async () => {
+test('a SQLite store that is backed up while its gateway runs continues from there when it is restored', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'lastcall-backup-'));
   await using shell = new Shell(folder);
   const first = await withWaitingCall(folder, {});
@@ -87,7 +87,7 @@ test('a SQLite store that is backed up while its gateway runs goes on from there
   }
 });
 
-test('a PostgreSQL store that is copied goes on from there when a gateway is started on the copy', async () => {
+test('a PostgreSQL store that is copied continues from there when a gateway is started on the copy', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'lastcall-backup-'));
   const url = new URL(inject('postgresUrl'));
   await using admin = await connect(url.href);

@@ -26,7 +26,7 @@ function post(url: string, { isStream = false, lastEventId }: { isStream?: boole
   });
 }
 
-/** Charges, records, completes. The gateway `a` is asked for what comes after the charge, and hears nothing before it dies. */
+/** Charges, records, completes. The gateway `a` gets no reply after the charge, until it is killed. */
 function nextStep({ gateway, calls }: ModelRequest): ModelReply | Promise<ModelReply> {
   if (calls.length === 0) return { text: 'First the charge.', calls: [{ name: 'charge', input: { ref: 'c' } }] };
   if (gateway === 'a') return { text: 'Then this.', calls: [], hold: new Promise(() => {}) };

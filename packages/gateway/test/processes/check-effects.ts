@@ -4,10 +4,10 @@ import { fromJson } from '../../src/ports/store/schema/json.ts';
 import type { Tables } from '../../src/ports/store/schema/tables.ts';
 import type { Effect } from './site.ts';
 
-/** Tools that do something outside, and keep in the session what they did. */
+/** Tools with external effects that record them in the session. */
 export const ACTING: readonly string[] = ['charge', 'record', 'transfer'];
 
-/** What is wrong between what calls say they did and what was really done. */
+/** The differences between the outcomes of calls and the real effects. */
 export async function problemsOfEffects(db: Kysely<Tables>, effects: readonly Effect[]): Promise<string[]> {
   const calls = await db.selectFrom('calls').selectAll().where('tool_name', 'in', ACTING).execute();
   const times = new Map<string, number>();
@@ -32,7 +32,7 @@ export async function problemsOfCards(db: Kysely<Tables>): Promise<string[]> {
   const rows = await db.selectFrom('transcript_entries').select('payload').where('kind', '=', 'started').execute();
   const messages = await db.selectFrom('messages').select('call_id').where('kind', '=', 'tool').execute();
   const cards = Map.groupBy(messages, ({ call_id }) => call_id);
-  // Calls of conversations have no space that could show them.
+  // Calls of conversations have no space in which they could be shown.
   const calls = await db
     .selectFrom('calls')
     .innerJoin('threads', 'threads.id', 'calls.thread_id')

@@ -6,7 +6,7 @@ import type { Tables } from '../../src/ports/store/schema/tables.ts';
 import { ACTING } from './check-effects.ts';
 import { acts } from './tools-config.ts';
 
-/** Where what successful calls wrote to a session is not exactly what the session holds. */
+/** The differences between the writes of successful calls and the sessions. */
 export async function problemsOfSessions(db: Kysely<Tables>): Promise<string[]> {
   const threads = await db.selectFrom('threads').select(['id', 'state']).execute();
   const problems: string[] = [];
@@ -36,7 +36,7 @@ function editedInput(decision: string | null): unknown {
   return decision === null ? undefined : fromJson<{ readonly input?: unknown }>(decision).input;
 }
 
-/** The arguments as the model wrote them may be a text. */
+/** The input may be stored as the text that the model wrote. */
 export function toRef(input: unknown): string {
   return (typeof input === 'string' ? (JSON.parse(input) as { ref: string }) : (input as { ref: string })).ref;
 }

@@ -8,7 +8,7 @@ import type { Tables } from '../../src/ports/store/schema/tables.ts';
 
 type Db = Kysely<Tables>;
 
-/** What is wrong with rows that nobody works on any more: each event processed once, each call settled once, nothing left open. */
+/** The problems in the rows of a store at rest: each event must be processed once, each call settled once, and nothing left open. */
 export async function problemsOfStore(db: Db, among: Gateways = NONE_DIED): Promise<string[]> {
   return [
     ...(await problemsOfInbox(db)),
@@ -114,7 +114,7 @@ export async function problemsOfMessages(db: Db): Promise<string[]> {
   ];
 }
 
-/** What a model would be shown next: each call directly followed by its one result. */
+/** Checks the next request to each model: each call must be followed directly by exactly one result. */
 async function problemsOfMinds(db: Db): Promise<string[]> {
   const agents = await db.selectFrom('agents').select(['id', 'name']).execute();
   const problems: string[] = [];

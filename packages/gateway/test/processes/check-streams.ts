@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import { fromJson } from '../../src/ports/store/schema/json.ts';
 import type { StreamEventRow, Tables } from '../../src/ports/store/schema/tables.ts';
 
-/** What is wrong with what the streams kept: numbers without gaps, and everything that was begun has one end. */
+/** The problems of the stored streams: numbers must have no gaps, and everything that began must have one end. */
 export async function problemsOfStreams(db: Kysely<Tables>): Promise<string[]> {
   const streams = await db.selectFrom('streams').selectAll().execute();
   const events = await db.selectFrom('stream_events').selectAll().orderBy('seq').execute();
@@ -16,7 +16,7 @@ export async function problemsOfStreams(db: Kysely<Tables>): Promise<string[]> {
   });
 }
 
-/** As a letter: what begins, goes on and ends. */
+/** Events as letters: begin, delta, end. */
 const LETTERS: Readonly<Record<string, string>> = {
   'agent.active': 'B',
   'agent.inactive': 'E',
@@ -34,12 +34,12 @@ const LETTERS: Readonly<Record<string, string>> = {
   'tool-call.cancelled': 'E',
 };
 
-/** How each kind of stream goes from begin to end. */
+/** The valid order of events of each kind. */
 const COURSES: Readonly<Record<string, RegExp>> = {
   agent: /^(BE)+$/,
-  // One that is posted whole has only an end.
+  // A message that is posted as a whole has only an end.
   message: /^(Bd*[EX]|E)$/,
-  // One that waits for somebody may start only once they have answered.
+  // A call that waits for a person may start only after the answer.
   tool: /^Bd*(RB?d*)?E$/,
 };
 
@@ -61,7 +61,7 @@ function keyOf(type: string, payload: { runId?: string; callId?: string; streamI
   return type.startsWith('agent.') ? payload.runId : (payload.callId ?? payload.streamId);
 }
 
-/** Pieces add up to what was stored. */
+/** The deltas must add up to the stored text. */
 function problemsOfText(name: string, events: readonly StreamEventRow[]): string[] {
   const deltas = events.filter(({ type }) => type === 'message.delta');
   const end = events.find(({ type }) => type === 'message.complete');

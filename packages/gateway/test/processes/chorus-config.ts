@@ -1,7 +1,7 @@
 import { type ConfigInput, defineConfig } from '@lastcall/gateway';
 import { processConfig } from './tools-config.ts';
 
-/** How many agents speak at the same time, each in a space of its own, so that nobody wakes anybody else. */
+/** How many agents send messages at the same time, each in a separate space, so that none wakes another. */
 export const VOICES: readonly string[] = Array.from({ length: 10 }, (_, index) => `Voice${index}`);
 
 /** What the lastcall.config.mjs of a test with many speakers exports. */

@@ -9,11 +9,11 @@ export const CHORUS: string = `import { chorusConfig } from '${new URL('./chorus
 export default chorusConfig;
 `;
 
-/** How many things each agent says per event, and how many of them in one reply. */
+/** How many messages each agent sends per event, and how many of them in one reply. */
 const LINES = 20;
 const LINES_PER_REPLY = 4;
 
-/** Asks every agent to speak, by a message in each space. */
+/** Posts a request to every agent, in each space. */
 export async function askAll(url: string, ref: string): Promise<void> {
   const { spaces, entities } = await findPlace(url);
   for (const voice of VOICES)
@@ -21,8 +21,8 @@ export async function askAll(url: string, ref: string): Promise<void> {
 }
 
 /**
- * Says `LINES` things about each message of the run. It goes by what it was shown of this run alone: an agent that is shown less
- * than it has said, or is woken twice for the same message, says it twice.
+ * Sends `LINES` messages about each message of the run. It decides only by its request's view of this run: an agent that sees less
+ * than it has sent, or is woken twice for the same message, sends something twice.
  */
 export function speak(request: ModelRequest): ModelReply {
   const said = new Set(request.newCalls.filter(isSent).map(({ input }) => String(input.text)));
@@ -45,7 +45,7 @@ function linesFor(voice: string, ref: string): string[] {
   return Array.from({ length: LINES }, (_, index) => `${voice} on ${ref}: line ${index + 1}`);
 }
 
-/** Each line once, each run completed: what is not so. */
+/** The problems: each line must be sent once, and each run completed. */
 export async function problemsOfChorus({ db }: Pick<Site, 'db'>, refs: readonly string[]): Promise<string[]> {
   const messages = await db.selectFrom('messages').select('content').where('kind', '=', 'text').execute();
   const counts = new Map<string, number>();
@@ -65,7 +65,7 @@ export async function problemsOfChorus({ db }: Pick<Site, 'db'>, refs: readonly 
   ];
 }
 
-/** As many messages as there will be in the end, or more. */
+/** True once all expected messages are stored. */
 export async function isAllSaid({ db }: Pick<Site, 'db'>, refs: readonly string[]): Promise<boolean> {
   const { count } = await db
     .selectFrom('messages')

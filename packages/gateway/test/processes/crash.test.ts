@@ -8,7 +8,7 @@ import { say } from './site.ts';
 import { until } from './until.ts';
 
 const LEASE_MS = 1_000;
-/** Nobody takes anything from a gateway that is only slow, before it is killed. */
+/** Long enough that no run is taken over from a gateway that is only slow, before it is killed. */
 const STEADY_LEASE_MS = 4_000;
 /** A sweep, and the slowness of a machine that is busy with other tests. With the lease it stays below the 15 s of the law. */
 const SLACK_MS = 12_000;
@@ -101,7 +101,7 @@ describe.each(kinds)('a gateway on $kind is killed', { concurrent: true }, ({ ki
       .where('content', '=', `"${answerText('m1')}"`)
       .execute();
     expect(answers).toHaveLength(1);
-    // The model that goes on sees what was recorded of the message, and that nothing is known of the charge.
+    // The model of the next worker sees the recorded message, and that the outcome of the charge is unknown.
     const seen = crew.site.model.requests.findLast(({ agent }) => agent === 'Anna')?.newCalls ?? [];
     expect(seen.map(({ name }) => name)).toEqual(['send_message', 'charge']);
     expect(seen[0]?.result).toBe('Sent.');
@@ -109,9 +109,9 @@ describe.each(kinds)('a gateway on $kind is killed', { concurrent: true }, ({ ki
   });
 });
 
-// What decides about these is the same wherever it is written.
+// The code for these does not depend on the database.
 describe('a gateway is killed', { concurrent: true }, () => {
-  test('[K2] when a gateway is killed while the model writes its reply, what was shown of it is taken back, and it is posted once', async () => {
+  test('[K2] when a gateway is killed while the model writes its reply, the part that was shown is withdrawn, and it is posted once', async () => {
     const death = deathOfFirst(({ agent, newCalls }) => agent === 'Anna' && newCalls.length === 1);
     await using crew = await openCrew({
       kind: 'postgres',
@@ -138,11 +138,11 @@ describe('a gateway is killed', { concurrent: true }, () => {
       .where('content', '=', `"${answerText('m1')}"`);
     expect(await answers.execute()).toHaveLength(1);
     const requests = crew.site.model.requests.filter(({ agent }) => agent === 'Anna');
-    // On a busy machine the other gateway may take the run over before the call is made, and ask for it again.
+    // On a busy machine the other gateway may take the run over before the call is made, and request the reply again.
     expect(requests.map(({ newCalls }) => newCalls.length).filter((calls) => calls > 0)).toEqual([1, 1]);
   });
 
-  test('[G37] [G41] [G56] when a gateway on SQLite is killed, its successor goes on at once, because no other can hold what it held', async () => {
+  test('[G37] [G41] [G56] when a gateway on SQLite is killed, its successor continues at once, because no other gateway can have its leases', async () => {
     const death = deathOfFirst(({ agent, newCalls }) => agent === 'Anna' && newCalls.length > 0);
     await using crew = await openCrew({
       kind: 'sqlite',
@@ -172,7 +172,7 @@ describe('a gateway is killed', { concurrent: true }, () => {
     expect(seen?.gateway).toBe(survivor.name);
     expect(dutiesOf(seen ?? { agent: '', events: [] }).map(({ ref }) => ref)).toEqual(['m1', 'm2']);
     expect(seen?.calls.map(({ name }) => name)).toEqual(['look_up', 'send_message']);
-    // Where it was is part of that.
+    // The active space is part of it.
     expect(seen?.activeSpaceId).toBe(seen?.events[0]?.data.spaceId);
     expect(await crew.problems()).toEqual([]);
   });
@@ -180,7 +180,7 @@ describe('a gateway is killed', { concurrent: true }, () => {
 
 const never = new Promise<never>(() => {});
 
-/** Keeps the first request of its kind waiting, for whoever is to die of it. */
+/** Keeps the first matching request waiting, so that its gateway can be killed meanwhile. */
 function deathOfFirst(isOne: (request: ModelRequest) => boolean): {
   readonly victim: Promise<string>;
   isDue(request: ModelRequest): boolean;
@@ -199,7 +199,7 @@ function deathOfFirst(isOne: (request: ModelRequest) => boolean): {
   };
 }
 
-/** In one reply: it speaks, and charges. */
+/** One reply that sends a message, and charges. */
 function sendAndCharge(request: ModelRequest): ModelReply {
   const [duty] = dutiesOf(request);
   if (duty === undefined || request.newCalls.length > 0) return { text: 'Done.' };
@@ -209,7 +209,7 @@ function sendAndCharge(request: ModelRequest): ModelReply {
   ]);
 }
 
-/** In one reply: it moves, records two things, and speaks. */
+/** One reply that enters a space, records two things, and sends a message. */
 function recordTwice(request: ModelRequest): ModelReply {
   const [duty] = dutiesOf(request);
   if (duty === undefined || request.newCalls.length > 0) return { text: 'Done.' };
@@ -224,7 +224,7 @@ function recordTwice(request: ModelRequest): ModelReply {
   };
 }
 
-/** The inputs that spaces were shown, call by call, put together of their pieces. */
+/** The inputs shown in spaces, call by call, joined from their deltas. */
 async function writtenInputs({ site }: Crew): Promise<string[]> {
   const events = await site.db
     .selectFrom('stream_events')
@@ -254,7 +254,7 @@ async function outcomesOf({ site }: Crew, toolName: string): Promise<string[]> {
   });
 }
 
-/** The gateway is killed inside its first call of a tool, and the message is answered all the same. */
+/** Kills the gateway inside its first call of a tool; the message is answered nevertheless. */
 async function crashInsideCall(options: Pick<CrewOptions, 'kind' | 'decide'>): Promise<Crew> {
   const inside = Promise.withResolvers<string>();
   let crashed = false;

@@ -9,19 +9,19 @@ import { until } from './until.ts';
 
 export const kinds = [{ kind: 'sqlite' }, { kind: 'postgres' }] as const;
 
-/** For what the database does not decide: two gateways share a database only on PostgreSQL. */
+/** For tests that do not depend on the database: two gateways can share only PostgreSQL. */
 export const twoGateways: readonly { readonly kind: 'postgres' }[] = [{ kind: 'postgres' }];
 
 /** The gateways of a database: two on PostgreSQL, one on SQLite. */
 export interface Crew extends AsyncDisposable {
   readonly site: Site;
-  /** PostgreSQL's, past the gateways. */
+  /** A connection to PostgreSQL, bypassing the gateways. */
   connect(): Promise<Client>;
   readonly first: GatewayProcess;
   named(name: string): GatewayProcess;
-  /** Kills that one. Gives one that lives: the other, or, where there was but one, its successor. */
+  /** Kills this gateway. Returns a living one: the other, or the successor if there was only one. */
   crash(name: string): Promise<GatewayProcess>;
-  /** Resolves once the agents have answered these, and rest. */
+  /** Resolves once the agents have answered these requests and are idle. */
   answered(...refs: readonly string[]): Promise<void>;
   problems(): Promise<string[]>;
 }
@@ -42,7 +42,7 @@ export async function openCrew({ kind, isPooled = ALL_POOLED, env, ...options }:
   const urls = pooledUrl === undefined ? { databaseUrl: location } : { databaseUrl: pooledUrl, directUrl: location };
   const site = await openSite({ ...options, ...urls });
   const start = (name: string): Promise<GatewayProcess> => site.start(name, env);
-  // Side by side, so that starting at once is tried along with everything else.
+  // Started in parallel, so that a simultaneous start is tested too.
   const [first] = await Promise.all(kind === 'sqlite' ? [start('a')] : [start('a'), start('b')]);
   if (first === undefined) throw new Error('Nobody started.');
   const living = (): GatewayProcess | undefined => site.gateways.find(({ isRunning }) => isRunning);
@@ -56,7 +56,7 @@ export async function openCrew({ kind, isPooled = ALL_POOLED, env, ...options }:
     first,
     async connect() {
       const client = new Client({ connectionString: database?.location });
-      // The database is removed with whoever is still connected.
+      // Removing the database closes connections that are still open.
       client.on('error', () => {});
       await client.connect();
       return client;

@@ -22,7 +22,7 @@ export default definedConfig;
 
 const calling = (name: string, input: object = {}): ModelReply => ({ calls: [{ name, input }] });
 
-/** The clerk's steps. Each follows from what the model was shown, so that what is asked twice is answered alike. */
+/** The clerk's steps. Each depends only on the request, so that a repeated request gets the same reply. */
 const STEPS: readonly NonNullable<ModelReply['calls']>[] = [
   [{ name: 'open_sections', input: { keys: ['orders'] } }],
   [
@@ -48,7 +48,7 @@ function decide({ agent, system, said, calls }: ModelRequest): ModelReply {
   return calling(said.includes('It was weighed.') ? 'transition_settle' : 'transition_hire');
 }
 
-/** Says which gateway runs the tool first, and holds that call until the test lets it go. Later calls go on. */
+/** Tells which gateway runs the tool first, and holds that call until the test releases it. Later calls continue. */
 class Held {
   readonly #inside = Promise.withResolvers<string>();
   readonly #free = Promise.withResolvers<void>();
@@ -83,7 +83,7 @@ test('[A4] [A8] [A16] two gateways on PostgreSQL that stall near the lease and d
   for (const id of Object.values(ids))
     await ask(crew.first.url, `/api/agents/${id}/events`, { source: 'test', name: 'go' });
 
-  // One is stopped inside a call with an effect outside, until another has taken the run. Then it comes back.
+  // One is frozen inside a call with an external effect, until another has taken the run over. Then it continues.
   const staller = crew.named(await held.bill.gateway);
   const before = await epochOf(crew, ids.clerk);
   staller.send('SIGSTOP');
@@ -97,7 +97,7 @@ test('[A4] [A8] [A16] two gateways on PostgreSQL that stall near the lease and d
   held.weigh.release();
   const reborn = await crew.site.start(victim.name);
 
-  // Both stall in turns, for about as long as a lease.
+  // Both are frozen in turns, for about as long as a lease.
   for (const [index, name] of ['a', 'b', 'a', 'b'].entries()) {
     await until('no run fails of one more stall', () => bearsAnotherLoss(crew.site));
     crew.named(name).send('SIGSTOP');
@@ -105,7 +105,7 @@ test('[A4] [A8] [A16] two gateways on PostgreSQL that stall near the lease and d
     crew.named(name).send('SIGCONT');
   }
 
-  // Both wait for an approval. Whoever runs the first payment is stopped inside it until another takes over.
+  // Both wait for an approval. The gateway that runs the first payment is frozen inside it until another takes over.
   const pending = await until('two approvals wait', async () => {
     const waiting = (await ask(reborn.url, '/api/pending')).items;
     return waiting.length === 2 && waiting;
@@ -159,7 +159,7 @@ async function checkEffects(crew: Crew): Promise<void> {
   expect(calls.filter(({ outcome_status }) => outcome_status !== 'ok').length).toBeGreaterThanOrEqual(2);
 }
 
-/** Session and file have the lines of the calls that are known to have succeeded; the plan is there, and the section is open. */
+/** Session and file have the lines of the calls that are known to have succeeded; the plan exists, and the section is open. */
 async function checkClerk(crew: Crew, id: string): Promise<void> {
   const { db } = crew.site;
   const slices = await readSession(db, id);

@@ -20,7 +20,7 @@ export const ledger: Slice<readonly string[]> = slice<readonly string[]>('ledger
 
 const inputSchema = { type: 'object', properties: { ref: { type: 'string' } }, required: ['ref'] } as const;
 
-/** The same line in the session and in a file; with an effect outside, a line of it too. Then the test lets it go on. */
+/** Writes the same line to the session and to a file, and an external line too if it has external effects. Then waits for the test. */
 const acting =
   (isOutside: boolean) =>
   async ({ ref }: { ref: string }, context: ToolContext): Promise<string> => {

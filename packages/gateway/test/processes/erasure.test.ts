@@ -25,7 +25,7 @@ describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
   const database = forEachTest(create);
   const folder = forEachTest(async () => {
     const path = await mkdtemp(join(tmpdir(), 'lastcall-erasure-'));
-    // Without a configuration the demo would run, in a process of its own: not the one that is killed.
+    // Without a configuration the demo would run in another process than the one that is killed.
     await writeFile(join(path, 'lastcall.config.ts'), 'export default {};\n');
     return { path, remove: () => rm(path, { recursive: true, force: true }) };
   });
@@ -65,7 +65,7 @@ describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
     });
     await first.kill();
     expect(begun.status).toBe('running');
-    // The dead gateway has it for as long as a lease: the rest of that time is left out.
+    // The dead gateway owns the erasure for as long as a lease; the rest of that time is skipped.
     await change(database, `update erasures set owned_until = ${Date.now() + 2_000} where id = '${id}'`);
     const second = await start('second', 1_000);
     const done = await until('it is done', async () => {
@@ -85,7 +85,7 @@ describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
 /** Later than the end of this test. */
 const FAR = Date.now() + 86_400_000;
 
-/** Changes the database past the gateways. */
+/** Changes the database directly, bypassing the gateways. */
 async function change({ kind, location }: Database, statement: string): Promise<void> {
   if (kind === 'sqlite') {
     const file = new DatabaseSync(join(location, 'lastcall.db'), { timeout: 30_000 });

@@ -21,7 +21,7 @@ export default {
 };
 `;
 
-/** The next job of the agent that the gateway offers, as a worker hears it. */
+/** The next job of the agent in the gateway's stream, as a worker gets it. */
 async function nextJob(url: string, agentId: string): Promise<{ callId: string; runId: string }> {
   const response = await fetch(`${url}/api/jobs/stream?agentId=${agentId}`, {
     headers: { authorization: `Bearer ${SECRET_KEY}` },
@@ -48,7 +48,7 @@ async function resultsOf({ site }: Crew): Promise<string[]> {
   return events.map(({ payload }) => payload);
 }
 
-/** Two agents, each with a job. The gateway through which both were claimed dies, and with it the connections of their workers. */
+/** Two agents, each with a job. The gateway through which both were claimed is killed, with the connections of their workers. */
 async function claimAndCrash(
   crew: Crew,
 ): Promise<{ readonly url: string; readonly anna: Claimed; readonly cleo: Claimed }> {
@@ -86,7 +86,7 @@ test.each(twoGateways)(
     expect((await answer(url, { runId, callId, claimToken, result: 'hauled m1' })).status).toBe(200);
     await crew.answered('m1');
 
-    // The first heartbeat of the other that should have come never does.
+    // The other worker sends no heartbeat.
     const again = await nextJob(url, cleo.agentId);
     expect(again.callId).toBe(cleo.callId);
     const second = await until('the job can be claimed', async () => {
@@ -113,7 +113,7 @@ test.each(twoGateways)(
   },
 );
 
-test('[X2] a gateway that dies while it announces a job is replaced: another one announces it, under the same id', async () => {
+test('[X2] a gateway that dies while it announces a job is replaced: another one announces it with the same id', async () => {
   const firstAsked = Promise.withResolvers<void>();
   await using site = await startWebSite((_request, response) => {
     // The first gateway gets no answer.
@@ -125,7 +125,7 @@ test('[X2] a gateway that dies while it announces a job is replaced: another one
   await using crew = await openCrew({ kind: 'postgres', decide: doDuties, config, env: { JOB_KEY: 'a-key-for-jobs' } });
   await say(crew.first.url, 'North', 'Anna: haul m1');
   await firstAsked.promise;
-  // Whichever it was: both have to go, and a third one takes over.
+  // It is unknown which gateway it was, so both are killed, and a third one takes over.
   await crew.named('a').kill();
   await crew.named('b').kill();
   await crew.site.start('c', { JOB_KEY: 'a-key-for-jobs' });
@@ -135,7 +135,7 @@ test('[X2] a gateway that dies while it announces a job is replaced: another one
   expect(second?.body).toBe(first?.body);
 });
 
-test('[X2] of ten workers at two gateways one gets the job, and when its gateway dies nobody else gets it before the claim lapses', async () => {
+test('[X2] of ten workers at two gateways one gets the job, and when its gateway dies no other gets it before the claim lapses', async () => {
   await using crew = await openCrew({ kind: 'postgres', decide: doDuties, config: configOf() });
   const { entities } = await findPlace(crew.first.url);
   const offers = ['a', 'b'].map((name) => nextJob(crew.named(name).url, entities.Anna ?? ''));

@@ -2,7 +2,7 @@ import { tool } from '@lastcall/core';
 import { type ConfigInput, defineAgent, defineConfig } from '@lastcall/gateway';
 import { processConfig, report } from './tools-config.ts';
 
-/** Writes a line to a file of the agent, and waits until the test lets it go on. */
+/** Writes a line to a file of the agent, and waits until the test releases it. */
 const note = tool({
   description: 'Writes a line.',
   inputSchema: { type: 'object', properties: { ref: { type: 'string' } }, required: ['ref'] } as const,

@@ -12,7 +12,7 @@ const noting = (ref: string): ModelReply => ({ calls: [{ name: 'note', input: { 
 const done: ModelReply = { text: 'Done.' };
 const rewinding: ModelReply = { calls: [{ name: 'rewind', input: { reason: 'Wrong.', guidance: 'Again.' } }] };
 
-/** Nothing is taken over before the kill because a machine is slow. */
+/** Long enough that a slow machine causes no takeover before the kill. */
 const STEADY_LEASE_MS = 4_000;
 
 describe.each(twoGateways)('a gateway on $kind is killed', { concurrent: true }, ({ kind }) => {
@@ -24,7 +24,7 @@ describe.each(twoGateways)('a gateway on $kind is killed', { concurrent: true },
       kind,
       leaseMs: STEADY_LEASE_MS,
       config: CONFIG,
-      // What is asked twice is answered alike: a run may be taken over on a busy machine.
+      // A repeated request gets the same reply, because a run may be taken over on a busy machine.
       decide({ events, newCalls }) {
         shown.push(newCalls.at(-1)?.result ?? '');
         const refs = newCalls.map(({ input: { ref } }) => ref);

@@ -6,8 +6,8 @@ import type { ModelRequest } from './model-request.ts';
 import { until } from './until.ts';
 
 /**
- * Charges, records, and answers. If it was told to, it then charges something else. In a fork, the gateway that runs it hears nothing after
- * the charge before it dies.
+ * Charges, records, and answers. If the request says so, it then charges something else. In a fork, the gateway gets no reply after
+ * the charge until it is killed.
  */
 const decide =
   (holds: (gateway: string) => boolean) =>

@@ -4,19 +4,19 @@ import { fileURLToPath } from 'node:url';
 
 /** The program from the current sources, with its dependencies in it: see `bundleProgram` in scripts/bundle.js. */
 const PROGRAM = new URL('../../../../node_modules/.cache/program/dist/start.js', import.meta.url);
-/** Nearly all that a start allocates survives, and copying it through a small young generation on several threads takes a tenth of the start. */
+/** Nearly all allocations of a start survive. Copying them through a small young generation on several threads takes a tenth of the start. */
 const FLAGS = ['--min-semi-space-size=16', '--single-threaded-gc'];
 const START = [process.execPath, ...FLAGS, fileURLToPath(PROGRAM), 'start'];
 
 export interface ProcessOptions {
-  /** What it calls itself to the model server. */
+  /** The name with which it identifies itself to the model server. */
   readonly name: string;
   /** Its working directory: where the configuration is. */
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
   /** The program and its arguments. Default: `lastcall start`. */
   readonly command?: readonly string[];
-  /** What it may not give to others of what it makes: octal digits. Default: that of the tests. */
+  /** The umask in octal digits. Default: that of the tests. */
   readonly umask?: string | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A gateway in a process of its own. */
+/** A gateway in a separate process. */
 export class GatewayProcess {
   readonly name: string;
   readonly exited: Promise<Exit>;
@@ -34,14 +34,14 @@ export class GatewayProcess {
   #output = '';
   #url: string | undefined;
 
-  /** Resolves once it listens; rejects, with what it printed, where it ends before. */
+  /** Resolves once it listens; rejects with its output if it ends before. */
   static async start(options: ProcessOptions): Promise<GatewayProcess> {
     const started = new GatewayProcess(options);
     started.#url = await started.#listening.promise;
     return started;
   }
 
-  /** One that is expected to end by itself. */
+  /** A gateway that is expected to end by itself. */
   static async runToEnd(options: ProcessOptions): Promise<Exit & { output: string }> {
     const started = new GatewayProcess(options);
     started.#listening.promise.catch(() => {});
@@ -50,7 +50,7 @@ export class GatewayProcess {
 
   private constructor({ name, folder, env, umask, command = START }: ProcessOptions) {
     this.name = name;
-    // The shell gives its process to the gateway: signals reach it as ever.
+    // The shell is replaced by the gateway (exec), so signals reach it.
     const [file = '', ...args] =
       umask === undefined ? command : ['/bin/sh', '-c', `umask ${umask} && exec "$@"`, 'sh', ...command];
     this.#child = spawn(file, args, {
@@ -65,7 +65,7 @@ export class GatewayProcess {
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => this.#hear('out', text));
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => this.#hear('err', text));
     const { promise, resolve } = Promise.withResolvers<Exit>();
-    // Closed, not just exited: then everything it printed has been heard.
+    // `close` comes after `exit`, when all output was read.
     this.#child.once('close', (code, signal) => {
       this.#listening.reject(new Error(`The gateway ${name} ended (${code ?? signal}):\n${this.#output}`));
       resolve({ code, signal });
@@ -93,7 +93,7 @@ export class GatewayProcess {
   /** All that it printed on standard output and standard error. */
   readonly printed: { out: string; err: string } = { out: '', err: '' };
 
-  /** The last of what it printed. */
+  /** The end of its output. */
   get output(): string {
     return this.#output;
   }
@@ -102,7 +102,7 @@ export class GatewayProcess {
     this.#child.kill(signal);
   }
 
-  /** SIGKILL, and it is gone. A stopped process dies of it too. */
+  /** Sends SIGKILL and waits for the end. A frozen process is killed too. */
   async kill(): Promise<void> {
     this.#child.kill('SIGKILL');
     await this.exited;
@@ -116,7 +116,7 @@ export class GatewayProcess {
   }
 }
 
-/** Nothing that configures a gateway comes from the machine that tests run on. */
+/** No variable of the machine that runs the tests configures a gateway. */
 function inherited(): Record<string, string> {
   const { PATH = '', HOME = '', TMPDIR = tmpdir(), NODE_COMPILE_CACHE = '' } = process.env;
   return { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE };

@@ -17,7 +17,7 @@ describe('an agent whose model can never answer', { concurrent: true }, () => {
     ],
     ['there is no such provider', { LASTCALL_MODEL: 'nobody/any' }, 'There is no model', MODEL],
     ['the provider refuses its key', {}, 'Who are you?', KEY],
-  ])('[G59] because %s is tried once, and the people in the space are told so', async (_case, env, error, why) => {
+  ])('[G59] because %s is tried once, and the people in the space see that', async (_case, env, error, why) => {
     const refusal = { status: 401, message: 'Who are you?' };
     await using site = await openSite({ decide: (asked) => (asked.agent === 'Anna' ? { refusal } : doDuties(asked)) });
     const gateway = await site.start('a', env);

@@ -7,7 +7,7 @@ import { findPlace } from './site.ts';
 
 const CHOICE = 'Available Tools: [{"name": "charge"}]\nYour task is to choose and return the correct tool(s) as JSON.';
 
-/** Charges as often as it can: whatever is offered to it, it does. */
+/** Charges as often as it can, and calls every tool that is offered. */
 function greedy({ calls }: ModelRequest): ModelReply {
   return { calls: [{ name: 'charge', input: { ref: `c${calls.length}` } }] };
 }
@@ -27,7 +27,7 @@ interface Sent {
   readonly method?: string;
 }
 
-describe.each(twoGateways)('a person with a token who means ill, on $kind', { concurrent: true }, ({ kind }) => {
+describe.each(twoGateways)('a malicious person with a token, on $kind', { concurrent: true }, ({ kind }) => {
   test('[C14] [C16] [X25] gets no more steps than the agent has, no effects by a task of a page, and nothing after the removal', async () => {
     await using crew = await openCrew({ kind, leaseMs: 5_000, decide: greedy });
     const { first, site } = crew;

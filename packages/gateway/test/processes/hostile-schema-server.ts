@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 
-/** An MCP server over stdio whose output schemas are meant to keep whoever checks its results busy. */
+/** An MCP server over stdio whose output schemas are meant to block the client that checks its results. */
 const NESTED = Object.fromEntries(
   Array.from({ length: 24 }, (_, index) => {
     const next = { $ref: `#/$defs/d${index + 1}` };

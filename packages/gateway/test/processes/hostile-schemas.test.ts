@@ -47,7 +47,7 @@ const levels = Object.fromEntries(
   }),
 );
 
-/** What a caller brings as the schema of a tool, and what the model calls the tool with. */
+/** A tool schema of a caller, and the input with which the model calls the tool. */
 const ATTACKS = {
   pattern: {
     schema: { type: 'object', properties: { v: { $ref: '#/x-note/p' } }, 'x-note': { p: { pattern: '^(a+)+$' } } },
@@ -96,7 +96,7 @@ describe.each(twoGateways)('hostile schemas on $kind', ({ kind }) => {
   });
   afterAll(async () => await crew?.[Symbol.asyncDispose]());
 
-  /** Sends something while /health is asked all the time. */
+  /** Sends a request while /health is polled all the time. */
   async function send(
     path: string,
     body: object,
@@ -134,11 +134,11 @@ describe.each(twoGateways)('hostile schemas on $kind', ({ kind }) => {
       tools,
     });
 
-  /** What the model was told of its last call. */
+  /** The result of the last call in the last request. */
   const lastResult = (): string => crew.site.model.requests.at(-1)?.calls.at(-1)?.result ?? '';
 
   test.each(Object.entries(ATTACKS))(
-    '[X26] %s in a tool of /v1 and of useChat holds nobody up',
+    '[X26] %s in a tool of /v1 and of useChat does not block other requests',
     async (name, attack) => {
       const { schema: parameters, input } = attack;
       next = { name: 'theirs', input };
@@ -151,7 +151,7 @@ describe.each(twoGateways)('hostile schemas on $kind', ({ kind }) => {
   );
 
   test.each(['pattern', 'levels', 'unique'])(
-    '[X26] %s in the output schema of an MCP server holds nobody up',
+    '[X26] %s in the output schema of an MCP server does not block other requests',
     async (name) => {
       next = { name: `hostile__${name}`, input: {} };
       expect(await complete([])).toMatchObject({ status: 200 });
@@ -188,7 +188,7 @@ describe.each(twoGateways)('hostile schemas on $kind', ({ kind }) => {
     expect(await chat(many)).toMatchObject({ status: 413, text: expect.stringContaining('tools must be 128 tools') });
   });
 
-  test('[X26] a gateway that is killed and started again goes on', async () => {
+  test('[X26] a gateway that is killed and started again works', async () => {
     ({ url } = await crew.crash('a'));
     next = { name: 'theirs', input: ATTACKS.url.input };
     const parameters = ATTACKS.url.schema;

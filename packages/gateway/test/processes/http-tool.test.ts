@@ -30,7 +30,7 @@ export default {
 `;
 
 test.each(twoGateways)(
-  '[R48] [X10] a gateway on $kind is killed inside HTTP tools: what may not be repeated is an unknown outcome, and the server was asked once; what is idempotent is called again with the same key',
+  '[R48] [X10] a gateway on $kind is killed inside HTTP tools: a call that may not be repeated has an unknown outcome and was sent once; an idempotent one is sent again with the same key',
   async ({ kind }) => {
     // The first request of each order gets no answer.
     await using site = await startWebSite(({ url }, response) => {
@@ -38,7 +38,7 @@ test.each(twoGateways)(
         response.setHeader('content-type', 'application/json').end('{"ordered":true}');
     });
     const ofOrder = (ref: string) => site.requests.filter(({ url }) => url === `/orders/${ref}`);
-    // Nobody takes a call from a gateway that is only slow, before it is killed.
+    // Long enough that no call is taken over from a gateway that is only slow, before it is killed.
     const leaseMs = 4_000;
     await using crew = await openCrew({ kind, leaseMs, decide: doDuties, config: configFor(site), env: ENV });
     await say(crew.first.url, 'North', 'Anna: order m1');

@@ -6,7 +6,7 @@ import { openWay } from './severable-database.ts';
 import { openSite, relay } from './site.ts';
 import { until } from './until.ts';
 
-/** Says things in every way that code of others may: while it is loaded, and from a tool. */
+/** Prints in every way that foreign code may: while it is loaded, and from a tool. */
 const TALKATIVE = `import { processConfig } from '${new URL('./tools-config.ts', import.meta.url).href}';
 console.log('loaded,', { with: 'details' });
 console.error('in two\\nlines');
@@ -36,7 +36,7 @@ test('[G43] every line of a gateway is one JSON object, or the text of its start
   for (const text of ['loaded, { with:', 'in two\\nlines', 'an odd thing']) expect(gateway.printed.out).toContain(text);
 });
 
-test('an error that nobody handles ends the gateway with 1, and is one line of JSON', async () => {
+test('an unhandled error ends the gateway with 1, and is one line of JSON', async () => {
   const config = `process.on('SIGUSR2', () => { throw new Error('nobody handles me'); });
 export default {};
 `;

@@ -7,15 +7,15 @@ import { type ChatBody, type ModelRequest, readRequest } from './model-request.t
 export interface ModelReply {
   readonly text?: string;
   readonly calls?: readonly { readonly name: string; readonly input: object }[];
-  /** Between the pieces of the reply. */
+  /** Pause between the deltas of the reply. */
   readonly paceMs?: number;
-  /** After the first half of it. */
+  /** Awaited after the first half of the reply. */
   readonly hold?: Promise<unknown>;
-  /** Instead of a reply: an error of the provider's. */
+  /** An error of the provider, instead of a reply. */
   readonly refusal?: { readonly status: number; readonly message: string };
 }
 
-/** A call that a tool of the tests makes while it runs. */
+/** A request that a tool of the tests sends while it runs. */
 interface ToolReport {
   readonly gateway: string;
   readonly toolName: string;
@@ -27,11 +27,11 @@ export interface ModelOptions {
   decide(request: ModelRequest): ModelReply | Promise<ModelReply>;
   /** False: `requests` stays empty, so that hours of requests with long histories do not fill the memory. Default true. */
   readonly keepsRequests?: boolean;
-  /** The tool goes on once it resolves. */
+  /** The tool continues once it resolves. */
   onTool?(report: ToolReport): void | Promise<void>;
 }
 
-/** A model provider on this machine that speaks chat completions, and says what a function of the request decides. */
+/** A model provider on this machine with the chat completions API, whose replies are decided by a function of the request. */
 export interface LoopbackModel extends AsyncDisposable {
   readonly url: string;
   readonly requests: readonly ModelRequest[];
@@ -39,7 +39,7 @@ export interface LoopbackModel extends AsyncDisposable {
   readonly problems: readonly string[];
   /** Agents for which two requests were open at the same time. */
   readonly overlaps: readonly string[];
-  /** Requests of a gateway that are open, tools' among them. */
+  /** Open requests of a gateway, including those of tools. */
   openOf(gateway: string): number;
 }
 
@@ -59,7 +59,7 @@ export async function startLoopbackModel({
     if (request.problem !== undefined) problems.push(`${request.agent}: ${request.problem}`);
     if ([...open.values()].some(({ agent }) => agent === request.agent)) overlaps.push(request.agent);
     open.set(response, { gateway, agent: request.agent });
-    // What has no tools is no run: a summary is asked for.
+    // A request without tools is not of a run: it asks for a summary.
     const reply = body.tools === undefined ? { text: 'A summary.' } : await decide(request);
     await stream(response, reply);
   }

@@ -69,7 +69,7 @@ export default {
 };
 `;
 
-/** Nobody takes a call from a gateway that is only slow, before it is killed. */
+/** Long enough that no call is taken over from a gateway that is only slow, before it is killed. */
 const LEASE_MS = 4_000;
 
 const TRANSPORTS = { stdio: overStdio, http: overHttp } as const;
@@ -90,8 +90,8 @@ interface Played {
   readonly outcomes: unknown[];
 }
 
-// One after the other: who takes over waits only seconds for the server of a call that it may repeat, and side by side their
-// processes would keep each other from starting in time.
+// One after the other: a takeover waits only seconds for the server of a call that it may repeat, and in parallel their
+// processes would prevent each other from starting in time.
 describe.each(cases)('a gateway on $kind is killed inside MCP calls over $transport', ({ kind, transport }) => {
   const played = new Map<string, Played>();
   beforeAll(async () => {
@@ -108,14 +108,14 @@ describe.each(cases)('a gateway on $kind is killed inside MCP calls over $transp
     }
   });
 
-  test('[R48] [X15] what may have acted is an unknown outcome, and the server was called once', () => {
+  test('[R48] [X15] a call that may have acted has an unknown outcome, and the server was called once', () => {
     const { calls, outcomes } = played.get('order') ?? {};
     expect(calls).toHaveLength(1);
     expect(outcomes).toEqual([expect.objectContaining({ status: 'error', code: 'unknown_outcome' })]);
   });
 
   test.each(['order_once', 'look'])(
-    '[R48] [X16] %s may run twice, and is called again by whoever takes over',
+    '[R48] [X16] %s may run twice, and is called again by the worker that takes over',
     (name) => {
       const { calls, outcomes } = played.get(name) ?? {};
       expect(calls).toHaveLength(2);
@@ -148,7 +148,7 @@ test.each(twoGateways)(
 
 async function outcomesOf({ site }: Crew, toolName: string): Promise<unknown[]> {
   const calls = site.db.selectFrom('calls').select('outcome').where('tool_name', '=', toolName);
-  // Without the questions that were asked during them.
+  // Without questions during the calls.
   const own = await calls.where('during_call', 'is', null).execute();
   return own.map(({ outcome }) => fromJson(outcome ?? 'null'));
 }

@@ -67,7 +67,7 @@ test('[X28] an admin key cannot make a program of the file run other code: new a
     const flat = await send(url, '/api/agents', { name: 'Eve', instructions: '', mcpServers: servers });
     expect(flat).toEqual([422, `mcpServers[1].env.${name}`]);
   }
-  // What the file gives the program, and values for names that it lists, can be given again.
+  // The variables that the file sets, and values for names that it lists, may be set again.
   const mine = { mcp: { servers: [{ ...inFile, env: { ...inFile.env, MODE: 'other' } }] } };
   expect(await send(url, `/api/agents/${anna.id}`, { method: 'PATCH', ...mine })).toEqual([200, undefined]);
   await say(url, 'North', 'Anna: shop__look m1');

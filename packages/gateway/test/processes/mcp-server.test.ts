@@ -24,7 +24,7 @@ describe.each(cases)(
   'an MCP client of $era whose gateway is killed, on $kind',
   { concurrent: true },
   ({ kind, era }) => {
-    test('[X19] the run goes on elsewhere, its effect happens once, and the client gets the answer by its key or by the run', async () => {
+    test('[X19] the run continues elsewhere, its effect happens once, and the client gets the answer by its key or by the run', async () => {
       const held = Promise.withResolvers<void>();
       await using crew = await openCrew({
         kind,

@@ -1,6 +1,6 @@
 import { parseInboxes, shownFrame } from '../../src/models/rehearsal/parse-inbox.ts';
 
-/** A request of chat completions, as far as we read it. */
+/** The fields of a chat completions request that the tests read. */
 export interface ChatBody {
   readonly messages: readonly ChatMessage[];
   readonly tools?: readonly unknown[];
@@ -13,9 +13,9 @@ interface ChatMessage {
   readonly tool_call_id?: string;
 }
 
-/** What an agent was shown, read back. */
+/** A request to the model, parsed. */
 export interface ModelRequest {
-  /** The gateway that asks. */
+  /** The gateway that sent the request. */
   readonly gateway: string;
   readonly agent: string;
   /** The system text. */
@@ -23,14 +23,14 @@ export interface ModelRequest {
   /** All texts of the user role. */
   readonly said: string;
   readonly activeSpaceId: string | null;
-  /** Numbers by name, of those the agent is in. */
+  /** Numbers of the agent's spaces, by name. */
   readonly spaces: Readonly<Record<string, string>>;
-  /** Everything that ever arrived, in order. */
+  /** All events in the request, in order. */
   readonly events: readonly ShownEvent[];
-  /** What arrived for this run. */
+  /** The events of this run. */
   readonly newEvents: readonly ShownEvent[];
   readonly calls: readonly ShownCall[];
-  /** Those of this run. */
+  /** The calls of this run. */
   readonly newCalls: readonly ShownCall[];
   /** Why a provider would refuse the request. */
   readonly problem: string | undefined;
@@ -61,7 +61,7 @@ export function readRequest(gateway: string, { messages }: ChatBody): ModelReque
     const [, number = '', name = ''] = /^(?:Active space: )?(\d+) \((.*)\)/.exec(line) ?? [];
     return number === '' ? [] : [{ number, name, isActive: line.startsWith('Active') }];
   });
-  // Without a situation the agent is in the one space that its inboxes name.
+  // Without a situation the agent is in the only space that its inboxes name.
   if (situation.length === 0 && place !== undefined && place.id !== '')
     places.push({ number: place.id, name: place.name, isActive: true });
   return {
@@ -116,7 +116,7 @@ function callsIn(messages: readonly ChatMessage[]): ShownCall[] {
     }));
 }
 
-/** Each call is followed directly by its one result. */
+/** Checks that each call is followed directly by exactly one result. */
 function problemOf(messages: readonly ChatMessage[]): string | undefined {
   const awaited = new Set<string>();
   for (const [index, { role, tool_calls = [], tool_call_id = '' }] of messages.entries()) {

@@ -7,7 +7,7 @@ import type { ModelRequest } from './model-request.ts';
 import { until } from './until.ts';
 
 /**
- * Charges, then says so. The gateway `a` hears only half of what comes after the charge, and any other one hears nothing of it before
+ * Charges, then says so. The gateway `a` gets only half of the reply after the charge, and any other one gets nothing of it before
  * `a` is dead.
  */
 function nextStep(isDead: Promise<void>) {
@@ -22,10 +22,10 @@ function nextStep(isDead: Promise<void>) {
 const messages = [{ role: 'user' as const, content: 'Charge it.' }];
 
 describe.each(twoGateways)('a client of OpenAI whose gateway is killed on $kind', ({ kind }) => {
-  test('[S11] gets the answer of another gateway by its own retries, and each effect happens once', async () => {
+  test('[S11] gets the answer of another gateway through its retries, and each effect happens once', async () => {
     const death = Promise.withResolvers<void>();
     await using crew = await openCrew({ kind, leaseMs: 1_000, decide: nextStep(death.promise) });
-    // As behind a load balancer: the client has one address, and each attempt goes to a gateway that lives.
+    // As behind a load balancer: the client has one address, and each attempt goes to a living gateway.
     const address = { url: crew.named('a').url };
     const fetchThere: ClientOptions['fetch'] = (input, init) =>
       fetch(String(input).replace('http://gateway', address.url), init as RequestInit);
@@ -44,7 +44,7 @@ describe.each(twoGateways)('a client of OpenAI whose gateway is killed on $kind'
     death.resolve();
     expect((await completion).choices[0]?.message.content).toBe('It is paid.');
     expect((await response).output_text).toBe('It is paid.');
-    // Once a stream has begun, the client does not retry it: the program does, with its key.
+    // The client does not retry a stream that has begun; the program does, with its key.
     expect(await broken).toBe('broken');
     expect(await client.chat.completions.stream({ model: 'Cleo', messages }, KEY).finalContent()).toBe('It is paid.');
     const effects = await crew.site.effects();

@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 /**
- * An MCP server over stdio, of the 2025 handshake. Its argument is the file in which it notes each call. The first call of each tool is never answered: whoever made it is to die of it.
+ * An MCP server over stdio, of the 2025 handshake. Its argument is the file in which it records each call. The first call of each tool is never answered, so that its gateway can be killed.
  */
 const [log = ''] = process.argv.slice(2);
 

@@ -9,7 +9,7 @@ import { findPlace, openSite, say } from './site.ts';
 import { isIdle, problemsOf } from './soundness.ts';
 import { until } from './until.ts';
 
-test('[G43] a connection that breaks in the middle of a transaction, between two statements, ends the transaction alone', async () => {
+test('[G43] a connection that breaks in the middle of a transaction, between two statements, fails only the transaction', async () => {
   await using way = await openWay();
   const store = await openPostgresStore({ url: way.url, connections: 1 });
   const broken = store.transaction(async (tx) => {
@@ -29,7 +29,7 @@ test('[G43] a connection that breaks in the middle of a transaction, between two
   await store.close();
 });
 
-test('[G43] without its database a gateway answers 503 with Retry-After, and goes on by itself once it is back', async () => {
+test('[G43] without its database a gateway answers 503 with Retry-After, and continues by itself once it is back', async () => {
   await using way = await openWay();
   const { proxy, url: databaseUrl } = way;
   const speaking = Promise.withResolvers<void>();
@@ -57,7 +57,7 @@ test('[G43] without its database a gateway answers 503 with Retry-After, and goe
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   expect((await request(gateway.url, path)).status).toBe(503);
   expect((await request(gateway.url, '/ready')).status).toBe(503);
-  // It is alive all the same: nothing is gained by starting it anew.
+  // The gateway counts as alive, because a restart would not help.
   expect((await request(gateway.url, '/health')).status).toBe(200);
   proxy.mend();
   await until('the message is taken', async () => (await request(gateway.url, path, { body: message })).status === 201);
@@ -71,7 +71,7 @@ test('[G43] without its database a gateway answers 503 with Retry-After, and goe
   expect((await request(gateway.url, '/ready')).status).toBe(200);
 });
 
-test('[G58] what the model decides on while the database is away for longer than the lease lasts is done once it is back', async () => {
+test('[G58] calls that the model makes while the database is away for longer than the lease are executed once it is back', async () => {
   await using way = await openWay();
   const speaking = Promise.withResolvers<void>();
   const outage = Promise.withResolvers<void>();
@@ -109,9 +109,9 @@ test('[G58] what the model decides on while the database is away for longer than
   expect(runs).toEqual([]);
 });
 
-test('[G43] a commit whose confirmation is lost counts once, whatever it wrote', async () => {
+test('[G43] a commit whose confirmation is lost counts once, with any writes', async () => {
   await using way = await openWay();
-  // Slowly, so that what is shown is written while it is spoken.
+  // Slowly, so that deltas are written while the reply is streamed.
   await using site = await openSite({
     databaseUrl: way.url,
     decide: (asked) => ({ ...doDuties(asked), paceMs: 15 }),
@@ -119,7 +119,7 @@ test('[G43] a commit whose confirmation is lost counts once, whatever it wrote',
   const gateway = await site.start('a', { LASTCALL_LOG_LEVEL: 'error' });
   const { spaces, entities } = await findPlace(gateway.url);
   const path = `/api/spaces/${spaces.North}/messages`;
-  // By chance: every fourth would always hit the same work of those that come round and round.
+  // At random: every fourth commit would always be the same in a repeating sequence.
   const random = new Random(4);
   way.proxy.loseCommits(() => random.isLucky(0.25));
   const works = ['answer', 'charge', 'record', 'look_up', 'answer', 'charge', 'record', 'look_up'];
@@ -131,7 +131,7 @@ test('[G43] a commit whose confirmation is lost counts once, whatever it wrote',
       return until(`${ref} is taken`, async () => (await request(gateway.url, path, { body })).status === 201);
     }),
   );
-  // The database is well: it is read past the way that loses.
+  // The database itself works, so it is read directly and not through the proxy.
   await until('everything is answered and at rest', async () => {
     const answers = await site.db.selectFrom('messages').select('id').where('content', 'like', '"Answer%').execute();
     return answers.length === works.length && (await isIdle(site));
@@ -141,7 +141,7 @@ test('[G43] a commit whose confirmation is lost counts once, whatever it wrote',
   expect(await problemsOf(site)).toEqual([]);
 });
 
-test('[G42] [G43] a gateway without its database stops when it is told to', async () => {
+test('[G42] [G43] a gateway without its database stops on a signal', async () => {
   await using way = await openWay();
   const speaking = Promise.withResolvers<void>();
   await using site = await openSite({

@@ -3,10 +3,10 @@ import { doDuties } from './answering.ts';
 import { type Crew, openCrew } from './crew.ts';
 import { say } from './site.ts';
 
-test('[G9] runs of an agent never overlap, whichever of two gateways has them', async () => {
+test('[G9] runs of an agent never overlap, on either of two gateways', async () => {
   await using crew = await openCrew({
     kind: 'postgres',
-    // A lease that nobody has to take from anybody.
+    // A lease so long that no gateway takes it over.
     leaseMs: 60_000,
     decide: (request) => ({ ...doDuties(request), paceMs: 2 }),
   });
@@ -14,7 +14,7 @@ test('[G9] runs of an agent never overlap, whichever of two gateways has them', 
   const gatewaysOf = (name: string): string[] => [
     ...new Set(requests.filter(({ agent }) => agent === name).map(({ gateway }) => gateway)),
   ];
-  // Which gateway gets a wake is chance: with one of them asleep it is the other.
+  // Which gateway gets a wake is random; if one of them is frozen, it is the other.
   for (const sleeper of ['a', 'b']) {
     crew.named(sleeper).send('SIGSTOP');
     await talk(crew, [sleeper === 'a' ? 'b' : 'a']);
@@ -30,7 +30,7 @@ test('[G9] runs of an agent never overlap, whichever of two gateways has them', 
 
 let posted = 0;
 
-/** Several messages at once to each of two agents, by way of these gateways; resolves when all is answered, and nobody works. */
+/** Posts several messages at once to each of two agents through these gateways. Resolves when all are answered and no agent is at work. */
 async function talk(crew: Crew, names: readonly string[]): Promise<void> {
   const messages = ['Anna', 'Bert', 'Anna', 'Bert'].map((agent, index) => ({
     agent,

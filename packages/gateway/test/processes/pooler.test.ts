@@ -18,7 +18,7 @@ afterAll(async () => {
   await database.remove();
 });
 
-test('[G37] [G38] [G48] two gateways behind a pooler in transaction mode hear each other, and one takes over when the other is killed inside a call', async () => {
+test('[G37] [G38] [G48] two gateways behind a pooler in transaction mode notify each other, and one takes over when the other is killed inside a call', async () => {
   const inside = Promise.withResolvers<string>();
   let isKilled = false;
   await using crew = await openCrew({

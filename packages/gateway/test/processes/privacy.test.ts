@@ -8,7 +8,7 @@ import { openCrew, twoGateways } from './crew.ts';
 import { findPlace, openSite, say } from './site.ts';
 import { until } from './until.ts';
 
-describe('what a gateway keeps in its folder', { concurrent: true }, () => {
+describe('the files in the folder of a gateway', { concurrent: true }, () => {
   const OWN = {
     '.': '700',
     'lastcall.db': '600',
@@ -18,15 +18,15 @@ describe('what a gateway keeps in its folder', { concurrent: true }, () => {
     'lock.db-journal': '600',
   };
 
-  test('[G63] what a gateway keeps is for its owner alone, with umask 177', async () => {
+  test('[G63] the files of a gateway are accessible only to their owner, with umask 177', async () => {
     await using site = await openSite({ decide: doDuties });
-    // What is compiled is kept in a folder that other tests use, too: nobody makes it such that it cannot be opened.
+    // Without the compile cache, which other tests use too: with this umask its files could not be opened.
     const gateway = await site.start('a', { NODE_COMPILE_CACHE: '' }, { umask: '177' });
     await say(gateway.url, 'North', 'Anna: answer m1');
     expect(await modesIn(join(site.folder, '.lastcall'))).toEqual(OWN);
   });
 
-  test('[G63] what a gateway keeps is for its owner alone, with umask 000, and becomes so where it was left open to others', async () => {
+  test('[G63] the files of a gateway are accessible only to their owner, with umask 000, and files that were open to others become so', async () => {
     await using site = await openSite({ decide: doDuties });
     const home = join(site.folder, '.lastcall');
     const first = await site.start('a', {}, { umask: '000' });
@@ -41,8 +41,8 @@ describe('what a gateway keeps in its folder', { concurrent: true }, () => {
     expect(modes['.']).toBe('700');
   });
 
-  test('[G63] what a gateway keeps is not kept in a folder that cannot be closed to others: the start is refused, with the way out', () => {
-    // Nobody may change the modes of these, root neither.
+  test('[G63] a start is refused in a folder that cannot be closed to others, with what to do', () => {
+    // The modes of these folders cannot be changed, not even by root.
     const folder = process.platform === 'linux' ? '/proc/self' : '/System';
     expect(() => makePrivateFolder(folder)).toThrow(/can be read by others.*Set LASTCALL_HOME to a folder/);
   });
@@ -55,14 +55,14 @@ async function modesIn(folder: string): Promise<Record<string, string>> {
 }
 
 describe.each(twoGateways)('a gateway on $kind', { concurrent: true }, ({ kind }) => {
-  test('[G63] a gateway says no key, token or signing secret in its logs, figures, errors and transcripts', async () => {
+  test('[G63] logs, metrics, errors and transcripts of a gateway have no key, token or signing secret', async () => {
     const modelKey = 'provider-key-0123456789';
     let isRefused = true;
     await using crew = await openCrew({
       kind,
       env: { LASTCALL_LOG_LEVEL: 'trace', LASTCALL_MODEL_KEY: modelKey },
       decide: (request) =>
-        // Some providers repeat the key that they refuse, and what came with it.
+        // Some providers repeat the key that they refuse, and other headers.
         isRefused && request.agent === 'Anna'
           ? { refusal: { status: 500, message: `Incorrect key ${modelKey}, sent as Bearer ${modelKey}.` } }
           : doDuties(request),

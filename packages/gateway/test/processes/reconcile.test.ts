@@ -5,7 +5,7 @@ import { doDuties } from './answering.ts';
 import { ask } from './api.ts';
 import { CONFIG_FILE, findPlace, openSite } from './site.ts';
 
-test('[G62] a gateway that starts with a longer file has all that it names, and says what it has more', async () => {
+test('[G62] a gateway that starts with a longer file has everything in it, and logs what was added', async () => {
   const config = (agents: readonly string[], people: readonly string[]): string =>
     `export default ${JSON.stringify({
       agents: agents.map((name) => ({ name, instructions: '' })),

@@ -16,7 +16,7 @@ test('[S18] a start is refused on a SQLite file that another gateway uses, with 
   expect(output).toContain('LASTCALL_HOME');
   expect(output).toContain('DATABASE_URL');
   expect(output).not.toContain('    at ');
-  // That one goes on.
+  // The other gateway continues.
   expect(first.isRunning).toBe(true);
 
   await first.kill();
@@ -48,7 +48,7 @@ test('a configuration that cannot be loaded ends the start, with its file and th
   expect(output).toContain('cannot be loaded');
 });
 
-describe('what stops a start is one sentence with what to do', { concurrent: true }, () => {
+describe('the error for a failed start is one sentence with what to do', { concurrent: true }, () => {
   test('[S18] a port in use', async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
@@ -62,9 +62,9 @@ describe('what stops a start is one sentence with what to do', { concurrent: tru
     expect(code).toBe(1);
   });
 
-  test('[S18] an address that is not of this machine', async () => {
+  test('[S18] an address of another machine', async () => {
     await using site = await openSite({ decide: doDuties });
-    // Kept for documentation: no machine has it.
+    // Reserved for documentation: no machine has it.
     const { code, output } = await site.runToEnd({ HOST: '192.0.2.1' });
     expect(output).toMatch(
       /^This machine has no address "192\.0\.2\.1"\. Set HOST to an address of this machine[^\n]*\n$/,
@@ -83,7 +83,7 @@ describe('what stops a start is one sentence with what to do', { concurrent: tru
     expect(code).toBe(1);
   });
 
-  test('[S18] a lastcall.db that is no database', async () => {
+  test('[S18] a lastcall.db that is not a database', async () => {
     await using site = await openSite({ decide: doDuties });
     await mkdir(join(site.folder, '.lastcall'));
     await writeFile(join(site.folder, '.lastcall', 'lastcall.db'), 'These are my notes.');
@@ -121,7 +121,7 @@ describe('what stops a start is one sentence with what to do', { concurrent: tru
   });
 });
 
-test('[S18] a folder that says it is CommonJS has its configuration loaded all the same', async () => {
+test('[S18] the configuration in a CommonJS folder is loaded too', async () => {
   const config = `import { name } from './name.ts';
 export default { agents: [{ name, instructions: 'You wait.' }] };
 `;

@@ -1,9 +1,9 @@
 import { databases } from '../support/stores.ts';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
-/** A PostgreSQL database, and a way to it that can be cut. */
+/** A PostgreSQL database behind a proxy that can be cut. */
 export interface Way extends AsyncDisposable {
-  /** By the way that can be cut. */
+  /** Through the proxy that can be cut. */
   readonly url: string;
   readonly directUrl: string;
   readonly proxy: TcpProxy;

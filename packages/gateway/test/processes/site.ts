@@ -15,7 +15,7 @@ import { EFFECTS } from './tools-config.ts';
 export interface Site extends AsyncDisposable {
   readonly folder: string;
   readonly model: LoopbackModel;
-  /** Reads the database past the gateways. With SQLite, once one of them has started. */
+  /** Reads the database directly, bypassing the gateways. With SQLite, only once one of them has started. */
   readonly db: Kysely<Tables>;
   readonly gateways: readonly GatewayProcess[];
   start(
@@ -23,9 +23,9 @@ export interface Site extends AsyncDisposable {
     env?: Readonly<Record<string, string>>,
     options?: Pick<ProcessOptions, 'umask'>,
   ): Promise<GatewayProcess>;
-  /** One that is expected to refuse. */
+  /** A gateway that is expected to refuse to start. */
   runToEnd(env?: Readonly<Record<string, string>>): Promise<Exit & { output: string }>;
-  /** Each time that a tool really ran, in order. */
+  /** Each real execution of a tool, in order. */
   effects(): Promise<Effect[]>;
 }
 
@@ -36,7 +36,7 @@ export interface Effect {
 }
 
 export interface SiteOptions extends ModelOptions {
-  /** Without it the store is embedded, in the folder. */
+  /** Without it the store is the embedded one, in the folder. */
   readonly databaseUrl?: string | undefined;
   /** The server's own address, if `databaseUrl` leads to a pooler. */
   readonly directUrl?: string | undefined;
@@ -45,7 +45,7 @@ export interface SiteOptions extends ModelOptions {
   readonly config?: string;
 }
 
-/** JavaScript: to take the types out of a file that no process has read before takes a tenth of a start. */
+/** JavaScript, because stripping the types of a new file takes a tenth of a start. */
 export const CONFIG_FILE = 'lastcall.config.mjs';
 
 const CONFIG = `import { processConfig } from '${new URL('./tools-config.ts', import.meta.url).href}';
@@ -74,7 +74,7 @@ export async function openSite({
       LASTCALL_MODEL_URL: server.url,
       LASTCALL_MODEL_KEY: name,
       LASTCALL_LEASE_MS: String(leaseMs),
-      // The server tells by it whose connection it is.
+      // Identifies the gateway of a connection on the server.
       ...(databaseUrl === undefined ? {} : { DATABASE_URL: `${databaseUrl}?application_name=${name}` }),
       ...(directUrl === undefined ? {} : { DATABASE_DIRECT_URL: `${directUrl}?application_name=${name}` }),
       ...env,
@@ -137,7 +137,7 @@ export async function findPlace(url: string): Promise<Place> {
   };
 }
 
-/** Says something as a service, which joins for it. Gives the message's id. */
+/** Posts a message as a service, which joins the space first. Returns the message's id. */
 export async function relay(url: string, space: 'North' | 'South', text: string): Promise<string> {
   const { spaces } = await findPlace(url);
   const { id: entityId } = await ask(url, '/api/entities', { kind: 'service', displayName: 'Relay' });
@@ -146,7 +146,7 @@ export async function relay(url: string, space: 'North' | 'South', text: string)
   return id;
 }
 
-/** Says something as the person of the space, Ada in the north and Bob in the south. Gives the message's id. */
+/** Posts a message as the person of the space, Ada in the north and Bob in the south. Returns the message's id. */
 export async function say(url: string, space: 'North' | 'South', text: string): Promise<string> {
   const { spaces, entities } = await findPlace(url);
   const entityId = entities[space === 'North' ? 'Ada' : 'Bob'];

@@ -35,7 +35,7 @@ describe('spend limits of real gateways', () => {
   });
 
   test.each(twoGateways)(
-    '[K12] a gateway that is killed between a request and its count has spent it: on $kind the request counts as an estimate',
+    '[K12] if a gateway is killed between a request and its count, on $kind the request counts with an estimate',
     async ({ kind }) => {
       const never = new Promise<never>(() => {});
       await using crew = await openCrew({

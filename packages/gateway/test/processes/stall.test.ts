@@ -5,13 +5,13 @@ import { say } from './site.ts';
 import { LEASE_MS, stallWhileWriting } from './stalled-writer.ts';
 import { until } from './until.ts';
 
-/** How long a takeover may be held up by a transaction that its gateway does not finish. */
+/** How long an unfinished transaction of a stalled gateway may delay a takeover. */
 const HELD_UP_MS = 3_000;
 /** From the end of a lease to the claim: a sweep, on a machine that is busy with other tests. */
 const SLACK_MS = 6_000;
 
 describe('a gateway on postgres stalls past its lease', () => {
-  test('[G40] when a gateway stalls another takes over; the one that comes back writes nothing, and works on', async () => {
+  test('[G40] when a gateway stalls, another takes over; the first writes nothing when it continues, and still works', async () => {
     const asked = Promise.withResolvers<string>();
     const late = Promise.withResolvers<void>();
     let hasStalled = false;
@@ -31,7 +31,7 @@ describe('a gateway on postgres stalls past its lease', () => {
     const staller = crew.named(await asked.promise);
     staller.send('SIGSTOP');
     await crew.answered('m1');
-    // Its reply has come meanwhile: the first thing it does when it comes back is to act upon it.
+    // Its reply has arrived meanwhile, so it tries to act on it as soon as it continues.
     late.resolve();
     await until('the late reply is sent', () => crew.site.model.openOf(staller.name) === 0);
     staller.send('SIGCONT');
@@ -45,11 +45,11 @@ describe('a gateway on postgres stalls past its lease', () => {
     expect(messages.filter(({ content }) => content.startsWith('"Answer'))).toHaveLength(2);
   });
 
-  test('[G40] a gateway that stalls inside a transaction holds the takeover up for no more than 3 s', async () => {
+  test('[G40] a gateway that stalls inside a transaction delays the takeover by at most 3 s', async () => {
     await using stalled = await stallWhileWriting();
     const { crew, blocker, staller } = stalled;
     const before = await epochOf(crew);
-    // What it waited for is granted, and it holds its thread's row, and does not go on.
+    // It gets the lock that it waited for, holds its thread's row, and does not continue.
     await blocker.query('rollback');
     await blocker.end();
     const patienceMs = LEASE_MS + HELD_UP_MS + SLACK_MS;

@@ -7,7 +7,7 @@ import { waitingFor } from './waiting-connection.ts';
 
 export const LEASE_MS = 1_000;
 
-/** Two gateways, one of which is stopped inside a transaction that waits for the spaces' rows, which `blocker` holds. */
+/** Two gateways, one of which is frozen inside a transaction that waits for the spaces' rows, which `blocker` holds. */
 export interface StalledWriter extends AsyncDisposable {
   readonly crew: Crew;
   readonly blocker: Client;

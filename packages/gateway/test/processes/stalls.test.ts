@@ -8,10 +8,10 @@ import { until } from './until.ts';
 import { waitingFor } from './waiting-connection.ts';
 
 describe('a takeover on PostgreSQL while the stalled worker is still writing', () => {
-  test('[G38] [G40] a takeover while the stalled worker is still writing goes on from what the stalled worker committed last, and sends nothing twice', async () => {
+  test('[G38] [G40] a takeover while the stalled worker is still writing continues from the last commit of the stalled worker, and sends nothing twice', async () => {
     await using stalled = await stallWhileWriting();
     const { crew, blocker, staller } = stalled;
-    // The other finds the lease run out, and its claim waits for that transaction.
+    // The other gateway finds the lease expired, and its claim waits for that transaction.
     await until('the claim waits', async () => (await waitingFor(blocker, 'update "threads"')) !== staller.name);
     staller.send('SIGCONT');
     await blocker.query('rollback');
@@ -25,8 +25,8 @@ describe('a takeover on PostgreSQL while the stalled worker is still writing', (
   });
 });
 
-describe('gateways on PostgreSQL that stall again and again', () => {
-  test('[G38] [G40] ten agents that each say twenty things per event say each of them once', {
+describe('gateways on PostgreSQL that stall repeatedly', () => {
+  test('[G38] [G40] ten agents that each send twenty messages per event send each of them once', {
     timeout: 600_000,
   }, async () => {
     const refs = ['m1', 'm2'];

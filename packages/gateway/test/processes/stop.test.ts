@@ -10,14 +10,14 @@ import type { ModelRequest } from './model-request.ts';
 import { findPlace, say } from './site.ts';
 import { until } from './until.ts';
 
-/** Whoever waits for it gives up before it ends. */
+/** Longer than anything waits for it. */
 const LONG_GRACE_MS = '600000';
 
-/** Nothing is taken over because a lease ran out: it was let go. */
+/** So long that no takeover is caused by an expired lease, only by a release. */
 const LONG_LEASE_MS = 600_000;
 
-describe.each(twoGateways)('gateways on $kind: one is told to stop', { concurrent: true }, ({ kind }) => {
-  test('[G42] what takes longer is left as it is, the process ends with 0, and another goes on at once', async () => {
+describe.each(twoGateways)('gateways on $kind: one gets a stop signal', { concurrent: true }, ({ kind }) => {
+  test('[G42] longer work is left as it is, the process ends with 0, and another continues at once', async () => {
     const asked = Promise.withResolvers<string>();
     let stopped = false;
     await using crew = await openCrew({
@@ -25,7 +25,7 @@ describe.each(twoGateways)('gateways on $kind: one is told to stop', { concurren
       leaseMs: LONG_LEASE_MS,
       env: { TEST_GRACE_MS: '300' },
       async decide(request) {
-        // After the first step: what was done in it is not done again.
+        // After the first step, which is not repeated.
         if (request.agent !== 'Anna' || request.newCalls.length === 0 || stopped) return doDuties(request);
         asked.resolve(request.gateway);
         return await new Promise<never>(() => {});
@@ -41,7 +41,7 @@ describe.each(twoGateways)('gateways on $kind: one is told to stop', { concurren
     expect(await crew.site.effects()).toHaveLength(1);
   });
 
-  test('[G42] [G57] a payment that takes longer is cut off, is not run again by itself, and is told as what is known: it may have taken effect', async () => {
+  test('[G42] [G57] a payment that takes longer is cut off, is not repeated automatically, and its result says that it may have taken effect', async () => {
     await using stopped = await stopInside(kind, ['charge']);
     const { crew } = stopped;
     await crew.answered('m1');
@@ -68,7 +68,7 @@ describe.each(twoGateways)('gateways on $kind: one is told to stop', { concurren
   });
 });
 
-/** Anna is asked for `m1` and calls these in one reply; her gateway is told to stop while the first of them runs. */
+/** Anna gets the request `m1` and makes these calls in one reply; her gateway gets a stop signal while the first of them runs. */
 async function stopInside(
   kind: (typeof twoGateways)[number]['kind'],
   names: string[],
@@ -104,14 +104,14 @@ async function stopInside(
   return { crew, [Symbol.asyncDispose]: () => crew[Symbol.asyncDispose]() };
 }
 
-/** What Anna was shown of her calls, the last time that she was asked, but for those that move her. */
+/** The calls in Anna's last request with their results, without those that enter spaces. */
 function lastCallsOf({ requests }: LoopbackModel): ModelRequest['calls'] {
   const last = requests.findLast(({ agent }) => agent === 'Anna');
   return (last?.calls ?? []).filter(({ name }) => name !== 'enter_space');
 }
 
-// What one does by itself is the same wherever it writes.
-describe('a gateway is told to stop', { concurrent: true }, () => {
+// The behaviour of a single gateway does not depend on the database.
+describe('a gateway gets a stop signal', { concurrent: true }, () => {
   test('[G42] a run that ends within the grace time ends, and then the process, with 0', async () => {
     const asked = Promise.withResolvers<string>();
     const stopping = Promise.withResolvers<void>();
@@ -138,7 +138,7 @@ describe('a gateway is told to stop', { concurrent: true }, () => {
     await crew.answered('m1');
   });
 
-  test('[G42] connections that asked for nothing, or not to the end, are closed at once; a request under way is answered, and streams end', async () => {
+  test('[G42] idle connections, and those with an incomplete request, are closed at once; an active request is answered, and streams end', async () => {
     await using crew = await openCrew({ kind: 'sqlite', env: { TEST_GRACE_MS: LONG_GRACE_MS }, decide: doDuties });
     const { first } = crew;
     const { spaces, entities } = await findPlace(first.url);
@@ -147,7 +147,7 @@ describe('a gateway is told to stop', { concurrent: true }, () => {
     const stream = await dial(first, `GET /api/spaces/${spaces.North}/stream HTTP/1.1\r\n${HEAD}\r\n`);
     const body = JSON.stringify({ entityId: entities.Bob, text: 'Sent while it stops.' });
     const head = `POST /api/spaces/${spaces.South}/messages HTTP/1.1\r\n${HEAD}Content-Type: application/json\r\n`;
-    // It says when its request is known: then that is under way.
+    // The log shows when the request was received: then it is active.
     const asking = await dial(first, `${head}Expect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`);
     await until('the stream is open', () => stream.heard.startsWith('HTTP/1.1 200'));
     await until('the request is known', () => asking.heard.startsWith('HTTP/1.1 100'));
@@ -169,11 +169,11 @@ interface Line {
   readonly closed: Promise<unknown>;
 }
 
-/** A connection that says these bytes, and no more by itself. */
+/** A connection that sends these bytes, and no more by itself. */
 async function dial({ url }: GatewayProcess, bytes = ''): Promise<Line> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   const line = { socket, heard: '', closed: once(socket, 'close') };
-  // A connection may be reset: the end is all that counts.
+  // A connection may be reset: only its end matters.
   socket.setEncoding('utf8').on('error', () => {});
   socket.on('data', (text: string) => {
     line.heard += text;

@@ -10,11 +10,11 @@ const LEASE_MS = 1_000;
 const SLACK_MS = 8_000;
 const patienceMs = LEASE_MS + SLACK_MS;
 
-describe('what a killed gateway was doing is taken over in time', () => {
+describe('the work of a killed gateway is taken over in time', () => {
   test('[G56] a gateway that is killed while it claims a thread is replaced by another', async () => {
     await using crew = await openCrew({ kind: 'postgres', leaseMs: LEASE_MS, decide: doDuties });
     const client = await crew.connect();
-    // The claim waits for this lock: however slow we are, it is under way when its worker dies.
+    // The claim waits for this lock, so that it is active when its worker dies, however slow the test is.
     await client.query('begin');
     await client.query(
       `select threads.id from threads join agents using (id) where name = 'Anna' for update of threads`,
@@ -22,8 +22,8 @@ describe('what a killed gateway was doing is taken over in time', () => {
     await relay(crew.first.url, 'North', 'Anna: answer m1');
     const victim = await waitingFor(client, 'threads');
     await crew.named(victim).kill();
-    // The server has not noticed yet, and would go on for the dead.
-    // Other tests have gateways of the same name on this server, in databases of their own.
+    // The server has not noticed the death yet, and would continue the transaction.
+    // Other tests have gateways with the same name on this server, in other databases.
     await client.query(
       `select pg_terminate_backend(pid) from pg_stat_activity
        where datname = current_database() and application_name = $1`,

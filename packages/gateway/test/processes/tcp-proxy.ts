@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A way to a server that can be cut. */
+/** A proxy for a server that can be cut. */
 export interface TcpProxy extends AsyncDisposable {
   readonly port: number;
   /** Every connection breaks, and new ones break at once. */
   cut(): void;
-  /** Nothing comes through any more, and nobody is told: as a network that drops everything. Resolves when something was dropped. */
+  /** Silently drops all data, like a broken network. Resolves when something was dropped. */
   freeze(): Promise<void>;
   mend(): void;
   /** Of a PostgreSQL server: the commit is done, its confirmation never comes, and the connection breaks. */
@@ -23,7 +23,7 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
   let isLost = (): boolean => false;
   const keep = (socket: Socket): Socket => {
     sockets.add(socket);
-    // Whoever is cut off says so; nobody here needs to know.
+    // A socket that is cut off emits an error, which is ignored.
     return socket.on('error', () => {}).on('close', () => sockets.delete(socket));
   };
   const server = createServer((near) => {

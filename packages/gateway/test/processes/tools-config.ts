@@ -2,10 +2,10 @@ import { appendFileSync } from 'node:fs';
 import { type SessionEvent, type Slice, slice, type ToolContext, tool } from '@lastcall/core';
 import { type ConfigInput, defineConfig } from '@lastcall/gateway';
 
-/** Where tools leave a line of each time they really ran: in the working directory of the gateway. */
+/** The file in the working directory of the gateway to which tools append a line for each real execution. */
 export const EFFECTS = 'effects.log';
 
-/** A test that is cut short takes its gateways along. */
+/** Ends the gateway if its test was aborted. */
 const { TEST_PARENT } = process.env;
 if (TEST_PARENT !== undefined)
   setInterval(() => {
@@ -19,13 +19,13 @@ interface Acted extends SessionEvent {
   readonly ref: string;
 }
 
-/** What the agent has done, in its session. */
+/** The effects of the agent, in its session. */
 export const acts: Slice<readonly string[]> = slice<readonly string[]>('acts', {
   initial: [],
   on: { Acted: (refs, { ref }: Acted) => [...refs, ref] },
 });
 
-/** An effect outside: one write, which a kill cannot cut; then it waits until the test lets it go on. */
+/** An external effect: one write, which a kill cannot split. Then it waits until the test releases it. */
 async function act(
   { ref }: { ref: string },
   { toolName, toolCallId, idempotencyKey, session }: ToolContext,
@@ -36,7 +36,7 @@ async function act(
   return { done: ref };
 }
 
-/** Blocks the process for ever, once the test lets it. */
+/** Blocks the process for ever, once the test releases it. */
 async function hang({ ref }: { ref: string }, { toolName, toolCallId, idempotencyKey }: ToolContext): Promise<never> {
   await report(toolName, toolCallId, { ref });
   appendFileSync(EFFECTS, `${JSON.stringify({ toolName, idempotencyKey, ref })}\n`);
@@ -81,7 +81,7 @@ const tools = {
   },
 } satisfies ConfigInput['tools'];
 
-// Most tests count messages, and the texts of their models are not for people.
+// Most tests count messages, so the texts of their models are not posted.
 const replies = process.env.TEST_REPLIES === 'text' ? 'text' : 'tools';
 
 const agent = (name: string): NonNullable<ConfigInput['agents']>[number] => ({
@@ -93,7 +93,7 @@ const agent = (name: string): NonNullable<ConfigInput['agents']>[number] => ({
 
 const people = [{ name: 'Ada', externalId: 'ada' }];
 
-/** What a test's lastcall.config.mjs exports. Bert is in both spaces, and moves. */
+/** What a test's lastcall.config.mjs exports. Bert is in both spaces, and changes between them. */
 export const processConfig: ConfigInput = defineConfig({
   agents: ['Anna', 'Bert', 'Cleo'].map(agent),
   tools,

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Generous: a machine may be busy with other tests. What has a limit of its own by a law says so where it is tested. */
+/** Long, because the machine may be busy with other tests. A test with a limit by a law states it itself. */
 const PATIENCE_MS = 120_000;
 
-/** Asks until there is something: not for a while, but for a reason. */
+/** Polls until there is a result, instead of waiting for a fixed time. The reason names what is awaited. */
 export async function until<T>(
   what: string,
   ask: () => T | undefined | false | Promise<T | undefined | false>,
@@ -15,7 +15,7 @@ export async function until<T>(
     if (given !== undefined && given !== false) return given;
     const waitedMs = Date.now() - startedAt;
     if (waitedMs > patienceMs) throw new Error(`Waited ${patienceMs} ms in vain for this: ${what}.`);
-    // What takes seconds is asked for less often: most questions go to a database, and all tests share its processor time.
+    // After seconds it polls less often, because most polls query a database whose processor time all tests share.
     await sleep(Math.min(15 + waitedMs / 20, 150));
   }
 }

@@ -7,13 +7,13 @@ import type { ModelReply } from './loopback-model.ts';
 import type { ModelRequest } from './model-request.ts';
 import { until } from './until.ts';
 
-/** A gateway that is only slow keeps its run until it is killed. */
+/** Long enough that a gateway that is only slow keeps its run until it is killed. */
 const LEASE_MS = 4_000;
 const HALF = 'Half of this is never sent.';
 const isHalf = (shown: unknown): boolean => typeof shown === 'string' && shown !== '' && HALF.startsWith(shown);
 
 /**
- * Charges, records, reports. The gateway `a` is held in the middle of what comes after the charge, and dies there. Others go on only after
+ * Charges, records, reports. The gateway `a` is held in the middle of the reply after the charge, and killed there. Others continue only after
  * that, also if they have taken the run over before, because `a` was too slow.
  */
 async function nextStep({ gateway, calls }: ModelRequest, isCrashed: Promise<void>): Promise<ModelReply> {
@@ -43,7 +43,7 @@ describe.each(twoGateways)('a chat page whose gateway is killed on $kind', ({ ki
     const asked = page.say('Charge and record it.');
     await until('the model is held in its second reply', () => page.shown.length === 3 && isHalf(page.shown[2]));
     expect(page.shown.slice(0, 2)).toEqual(['First the charge.', ['charge', 'output-available', expect.anything()]]);
-    // With two gateways, another tab follows at the one that does not run it.
+    // With two gateways, another tab follows the run at the other one.
     const watcher = kind === 'postgres' ? pageAt(() => crew.named('b').url, page.chat.id) : undefined;
     const watched = watcher?.chat.resumeStream();
     if (watcher !== undefined) await until('the other tab shows the same', () => isHalf(watcher.shown[2]));

@@ -1,10 +1,10 @@
 import type { Client } from 'pg';
 import { until } from './until.ts';
 
-/** The gateway that waits for a lock on the table, which somebody else holds. */
+/** The gateway that waits for a lock on the table that another connection holds. */
 export async function waitingFor(client: Client, table: string): Promise<string> {
   return await until(`somebody waits for a row of ${table}`, async () => {
-    // Inside a transaction it would be told the same for ever.
+    // A transaction would read the same statistics for ever.
     await client.query('select pg_stat_clear_snapshot()');
     const { rows } = await client.query(
       `select application_name as name from pg_stat_activity

@@ -11,7 +11,7 @@ import { forAllTests } from '../support/for-all-tests.ts';
  * Calls every operation with the credentials of another project: once with the ids of things that exist, and once with ids of
  * nothing. The two answers must be the same, no answer may contain anything of the first project, and nothing of it may change.
  */
-describe('[O1] what another project sees', () => {
+describe('[O1] access from another project', () => {
   const stage = forAllTests(async () => {
     const opened = await openStage();
     return { ...opened, others: await otherCallers(opened) };
@@ -29,7 +29,7 @@ describe('[O1] what another project sees', () => {
   test.each(Object.entries({ ...TABLE, ...ALIASES }))(
     '[O1] %s shows and changes nothing of another project',
     async (operation, { request }) => {
-      // One request for all callers: it changes nothing, or the test fails.
+      // One request for all callers, because it must not change anything.
       const asked = { operation, ...(await request(stage, 'admin')) };
       // Signing in has an entry in the audit, so all of them sign in first: a session for each request.
       const callers: { caller: string; own: Headers; another: Headers }[] = [];
@@ -43,7 +43,7 @@ describe('[O1] what another project sees', () => {
       for (const { caller, own, another } of callers) {
         const answer = await send(asked, own);
         const unknown = isAboutSomething ? await send(aboutNothing, another) : answer;
-        // An accepted webhook wakes an agent, whose run is not to be taken for a change by the next caller.
+        // An accepted webhook wakes an agent, whose run must not look like a change by the next caller.
         if (answer.status < 300) await stage.idle();
         const after = await snapshotOf(stage, before);
         expect(rowsWithout(before, after), `${operation} as ${caller} changed rows`).toEqual([]);
@@ -76,14 +76,14 @@ describe('[O1] what another project sees', () => {
 /** It takes a key, and shows that key's own id. */
 const SIGN_IN = 'POST /api/session';
 
-/** What a stream sends at once. */
+/** The first part of a stream. */
 async function beginningOf({ body }: Response, leaving: AbortController): Promise<string> {
   setTimeout(() => leaving.abort(), 100);
   let text = '';
   try {
     for await (const chunk of body ?? []) text += new TextDecoder().decode(chunk);
   } catch {
-    // The stream was left.
+    // The stream was aborted.
   }
   return text;
 }
@@ -91,7 +91,7 @@ async function beginningOf({ body }: Response, leaving: AbortController): Promis
 type Headers = Readonly<Record<string, string>>;
 type Credentials = () => Promise<Headers>;
 
-/** Keys, a token and sessions of a project in which nothing but a person is. */
+/** Keys, a token and sessions of a project that has only a person. */
 async function otherCallers({ api, url }: Stage): Promise<Readonly<Record<string, Credentials>>> {
   await api.done('POST', '/api/projects', { id: 'other' });
   const key = async (scope: string): Promise<string> =>
@@ -123,7 +123,7 @@ async function otherCallers({ api, url }: Stage): Promise<Readonly<Record<string
   };
 }
 
-/** Tables whose rows workers write when they like, and rows that belong to no project. `sqlite_sequence` counts the rows of others. */
+/** Tables whose rows workers write at any time, and tables that belong to no project. `sqlite_sequence` counts rows of other tables. */
 const NOT_COMPARED: ReadonlySet<string> = new Set([
   ...['threads', 'streams', 'stream_events', 'request_texts', 'transcript_entries', 'usage', 'usage_requests'],
   ...['settings', 'key_rates', 'sessions', 'sign_in_links', 'sqlite_sequence'],

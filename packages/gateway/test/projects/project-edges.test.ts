@@ -7,7 +7,7 @@ import { databases } from '../support/stores.ts';
 
 const PAGE = { origin: 'http://gateway', 'sec-fetch-site': 'same-origin' };
 
-describe.each(databases)('the edges of projects on $kind', ({ create }) => {
+describe.each(databases)('the boundaries of projects on $kind', ({ create }) => {
   const database = forAllTests(create);
   const api = forAllTests(() => openApi(database));
   let count = 0;
@@ -35,7 +35,7 @@ describe.each(databases)('the edges of projects on $kind', ({ create }) => {
       api.call(method, path, { ...sent, secret: null, headers: { ...PAGE, cookie, ...sent?.headers } });
   }
 
-  test('[O1] a token names agents of its own project: the names of others neither hide them nor are told', async () => {
+  test('[O1] names in requests with a token mean agents of its own project: names of other projects neither conflict nor are revealed', async () => {
     const [one, two] = [await project(), await project()];
     await two.make('/api/agents', bot);
     await two.make('/api/agents', { ...bot, name: 'Secret' });
@@ -75,7 +75,7 @@ describe.each(databases)('the edges of projects on $kind', ({ create }) => {
     expect((await api.call('POST', '/api/links', { body: {} })).status).toBe(201);
   });
 
-  test('[O1] a conversation that an operator begins in another project belongs to nobody of their own', async () => {
+  test('[O1] a conversation that an operator begins in another project does not belong to the person of the operator', async () => {
     const one = await project();
     const agent = await one.make('/api/agents', bot);
     const ann = await api.person('Ann');
@@ -83,7 +83,7 @@ describe.each(databases)('the edges of projects on $kind', ({ create }) => {
     const made = await call('POST', '/contexts', { body: { agent } });
     expect(made.status).toBe(201);
     expect(made.body).not.toHaveProperty('entity_id');
-    // Nor is she named to the project in the events of its agent, and so in its usage.
+    // Her name is not in the events of the project's agent either, and so not in its usage.
     await api.store.transaction((tx) =>
       startTurn(tx, { tools: {} } as unknown as Registry, {
         caller: { kind: 'key', keyId: 'k', entityId: ann },

@@ -29,7 +29,7 @@ describe.each(databases)('MCP servers of projects on $kind', ({ create }) => {
     expect(keyIn('default')).toBe(connectionKey(config.mcp?.servers[0] as never));
   });
 
-  test('[O1] a project sees and approves the changed tools of its own servers alone', async () => {
+  test('[O1] a project sees and approves only changed tools of its own servers', async () => {
     for (const id of ['acme', 'bolt']) {
       await api.done('POST', '/api/projects', { id });
       const server = { key: id, name: 'shop', project: id };

@@ -45,7 +45,7 @@ describeWorlds(
       expect(rendered).toMatch(/_count\{tool="project",outcome="ok"\} 2\n/);
     });
 
-    test('[K12] the agents of a project stop when they have spent its day together, and go on when its limit is raised', async () => {
+    test('[K12] the agents of a project stop when together they have spent its daily limit, and continue when the limit is raised', async () => {
       const model = scriptedModel(() => ({ text: 'Yes.', usage: usageOf(1_000, 10) }));
       const metrics = createMetrics();
       const world = await open({ models: { default: priced(model) }, prices: PRICES, metrics });
@@ -69,7 +69,7 @@ describeWorlds(
       await tell(one);
       expect(model.requests).toHaveLength(2);
       await expect.poll(() => waitingOf(one)).toEqual([{ status: 'pending', available_at: nextDay(Date.now()) }]);
-      // The other agent of the project needs no run to find out.
+      // The other agent of the project stops without starting a run.
       await tell(two);
       await expect.poll(() => waitingOf(two)).toEqual([{ status: 'pending', available_at: nextDay(Date.now()) }]);
       await tell(other);

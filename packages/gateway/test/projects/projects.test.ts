@@ -67,7 +67,7 @@ describe.each(databases)('projects on $kind', ({ create }) => {
     expect(await idsIn(api, '/api/projects?limit=200')).toEqual(expect.arrayContaining(['default', one.id, two.id]));
   });
 
-  test('[O1] a call, its job and an artifact of another project are not found, and a run that has not begun neither', async () => {
+  test('[O1] a call, its job, an artifact and a queued run of another project are not found', async () => {
     const [one, two] = [await project(), await project()];
     const agent = await one.make('/api/agents', { name: 'Bot', instructions: 'Help.' });
     const callId = `call-${one.id}`;
@@ -136,7 +136,7 @@ describe.each(databases)('projects on $kind', ({ create }) => {
     expect((await api.call('POST', '/api/runs/run/tool-results', { secret, body })).status).toBe(404);
   });
 
-  test('[O1] an operator acts in one project with a header, and a key of a project in no other', async () => {
+  test('[O1] an operator acts in one project with a header, and a key of a project only in that project', async () => {
     const [one, two] = [await project(), await project()];
     const headers = { 'lastcall-project': one.id };
     const made = await api.call('POST', '/api/agents', { headers, body: { name: 'Bot', instructions: 'Help.' } });
@@ -180,7 +180,7 @@ describe.each(databases)('projects on $kind', ({ create }) => {
     expect((await api.call('DELETE', `/api/projects/${one.id}`)).body).toEqual({ id: one.id });
     expect((await api.call('GET', `/api/projects/${one.id}`)).status).toBe(404);
     expect((await api.call('DELETE', '/api/projects/default')).status).toBe(409);
-    // What was deleted in it still has its id.
+    // Deleted rows in it still have its id.
     expect((await api.call('POST', '/api/projects', { body: { id: one.id } })).body.error.code).toBe('id_taken');
   });
 });

@@ -28,7 +28,7 @@ const EVENTS = [
   { type: 'message_stop' },
 ];
 
-/** A server of Anthropic's protocol that says "Noted.", and keeps what it is asked. */
+/** A server with Anthropic's protocol that replies "Noted." and keeps its requests. */
 async function anthropicServer() {
   const bodies: Body[] = [];
   const server = createServer(async (request, response) => {
@@ -55,7 +55,7 @@ describeWorlds('the package of Anthropic', (open) => {
     const world = await open({ models: { default: model } });
     const [ada, bot] = [await world.person('Ada'), await world.agent('Bot', { instructions: 'Be kind.' })];
     const space = await world.space('Lobby', [ada, bot]);
-    // In two spaces the agent is told where it is.
+    // In two spaces the agent gets its situation.
     await world.space('Kitchen', [ada, bot]);
     for (const text of ['One', 'Two']) {
       await world.say(space, ada, text);

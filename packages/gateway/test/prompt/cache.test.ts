@@ -84,7 +84,7 @@ function script(provider = 'scripted') {
 }
 
 describeWorlds('requests for prompt caches', (open) => {
-  test('[K8] each of 20 requests begins with all of the request before, but for the situation, across runs', async () => {
+  test('[K8] each of 20 requests begins with the whole previous request, except the situation, across runs', async () => {
     const requests = await conversation(open, script());
     expect(requests.length).toBeGreaterThanOrEqual(20);
     for (const [index, request] of requests.slice(1).entries()) {
@@ -94,7 +94,7 @@ describeWorlds('requests for prompt caches', (open) => {
       expect(kept(request).slice(0, kept(before).length)).toEqual(kept(before));
       expect(kept(request).length).toBeGreaterThan(kept(before).length);
     }
-    // It is sent once there is something to say: the script sets a goal.
+    // The situation is sent once it has content: the script sets a goal.
     expect(requests.map(({ prompt }) => hasSituation(prompt))).toEqual(
       requests.map(
         (_request, at) => at > requests.findIndex(({ prompt }) => JSON.stringify(prompt).includes('set_goals')) - 1,

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 const bench = fileURLToPath(new URL('../../../../bench/cost/cost.bench.ts', import.meta.url));
 
-// Counts only: they are the same on every machine. The times that the benchmark prints too are not looked at.
+// Checks only counts, which are the same on every machine. The times that the benchmark also prints are not checked.
 test('[K14] a conversation of ten tasks takes as many requests as a bare loop, one more for its approval, and at most two and a half times its tokens', async () => {
   const stdout = await runWithinFiveMinutes();
   const rows = stdout.split('\n').flatMap((line) => (line.startsWith('| ') ? [line.split(' | ')] : []));
@@ -19,7 +19,7 @@ test('[K14] a conversation of ten tasks takes as many requests as a bare loop, o
   expect((input + output) / (bareInput + bareOutput)).toBeLessThanOrEqual(2.5);
 });
 
-/** Each five minutes of the clock a model is told the time again, which costs tokens in all later requests: then the counts are others. */
+/** At every fifth minute of the clock the time is sent to a model again, which adds tokens to all later requests and changes the counts. */
 async function runWithinFiveMinutes(): Promise<string> {
   const period = (): number => Math.floor(Date.now() / 300_000);
   const began = period();

@@ -56,7 +56,7 @@ const entered = {
 const wordsOf = (entry: Entry | undefined): string =>
   entry?.kind === 'message' ? (showFrame((entry.message.content[0] as { text: string }).text, 'tag') ?? '') : '';
 
-describe('[K5] an inbox that continues the one before it', () => {
+describe('[K5] an inbox that continues the previous one', () => {
   const next: NextInbox = { you: 'Clerk', now: NOON + minutes(1), activeSpaceId: 's1' };
   const continues = (before: readonly Entry[], events: readonly InboxEvent[], of: Partial<NextInbox> = {}): boolean =>
     isContinued(toldPlace(before), events, { ...next, ...of });
@@ -98,7 +98,7 @@ describe('[K5] an inbox that continues the one before it', () => {
     expect(continues(before, events, of)).toBe(false);
   });
 
-  test('tells the time again after five minutes at most, however short the pauses are', () => {
+  test('has the time again after five minutes at most, however short the pauses are', () => {
     const told: number[] = [];
     const entries: Entry[] = [];
     for (let now = NOON; now < NOON + minutes(30); now += minutes(2)) {
@@ -109,18 +109,18 @@ describe('[K5] an inbox that continues the one before it', () => {
     expect(told).toEqual([0, 6, 10, 16, 20, 26]);
   });
 
-  test.each([`Al "the <b>" Ice\n&`, '100 %', '\ud800', ''])('can hold the name %j of an agent', (you) => {
+  test.each([`Al "the <b>" Ice\n&`, '100 %', '\ud800', ''])('can contain the name %j of an agent', (you) => {
     const told = toldPlace([inbox([message('One.')], { you })]);
     expect(told?.you).toBe(you.toWellFormed());
     expect(wordsOf(inbox([message('One.')], { you })).split('\n')).toHaveLength(4);
   });
 
-  test('is told in full once a compaction has removed what it continues', () => {
+  test('is complete once a compaction has removed the inbox that it continues', () => {
     const [carried] = withFullInbox([inbox([message('Two.')], { isContinued: true })]);
     expect(wordsOf(carried)).toBe(wordsOf(inbox([message('Two.')])));
   });
 
-  test('of another version, or clipped, tells no place', () => {
+  test('of another version, or clipped, has no place', () => {
     const clipped = renderInbox([], { run: 1, now: NOON, you: 'Clerk' }).replace('>', ' leftout="3">');
     const older = renderInbox([], { run: 1, now: NOON });
     for (const text of [clipped, older, '<inbox-hidden run="1" you="Clerk">\nnull\n</inbox-hidden>', 'Hello.'])
@@ -128,7 +128,7 @@ describe('[K5] an inbox that continues the one before it', () => {
   });
 });
 
-describe('[K5] a situation that says nothing new', () => {
+describe('[K5] a situation with nothing new', () => {
   const told = toldPlace([inbox([message('One.')])]);
   const plain: Situation = {
     agent: { entityId: 'e2', name: 'Clerk' },
@@ -159,7 +159,7 @@ describe('[K5] a situation that says nothing new', () => {
   });
 });
 
-describeWorlds('what an agent is told of its place', (open) => {
+describeWorlds('the situation of an agent', (open) => {
   test('[K5] once, while it stays in its one space; a goal or a second space brings the situation back', async () => {
     const model = scriptedModel((_request, asked) =>
       asked === 4 ? { toolName: 'set_goals', input: { goals: [{ description: 'Pay all.' }] } } : 'Done.',
@@ -181,7 +181,7 @@ describeWorlds('what an agent is told of its place', (open) => {
     expect(last && situationOf(last)).toContain('Goals:');
   });
 
-  test('[K5] an agent in two spaces is told where it is in each request', async () => {
+  test('[K5] an agent in two spaces gets its active space in each request', async () => {
     const model = scriptedModel(() => 'Done.');
     const world = await open({ models: { default: model } });
     const [ada, bot] = [await world.person('Ada'), await world.agent('Clerk')];
@@ -202,7 +202,7 @@ describeWorlds('what an agent is told of its place', (open) => {
       );
   });
 
-  test('[K5] messages of a space that the agent has left since are told with their space', async () => {
+  test('[K5] messages of a space that the agent has left since are shown with their space', async () => {
     const model = scriptedModel(() => 'Done.');
     const world = await open({ models: { default: model } });
     const [ada, bot] = [await world.person('Ada'), await world.agent('Clerk')];
@@ -220,7 +220,7 @@ describeWorlds('what an agent is told of its place', (open) => {
     expect(last && inboxLines(last)).toEqual(['Space 1 (Books), where you are Clerk:', 'm2 Ada: Two.']);
   });
 
-  test('[K5] an agent that becomes a machine is told where it is: no instance has read what it was told before', async () => {
+  test('[K5] an agent that becomes a machine gets its situation again, because no instance has read the earlier one', async () => {
     const model = scriptedModel(() => 'Done.');
     const machine = charter({ nodes: { desk: node({ instructions: 'Be a desk.' }) } });
     const world = await open({ models: { default: model }, definitions: { desk: { machine } } });

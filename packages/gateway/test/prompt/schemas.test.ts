@@ -18,7 +18,7 @@ const inputSchema = z.strictObject({
 });
 
 describe('[K6] a schema for a model', () => {
-  test('it has types, descriptions, enums, formats and chosen bounds, and nothing that only we check', () => {
+  test('it has types, descriptions, enums, formats and selected bounds, and no keywords that only the gateway checks', () => {
     expect(schemaForModel(z.toJSONSchema(inputSchema) as never)).toEqual({
       type: 'object',
       properties: {
@@ -81,7 +81,7 @@ describe('[K6] a schema for a model', () => {
 });
 
 describeWorlds('schemas that are sent', (open) => {
-  test('[K6] no tool is sent with what only we check, and inputs are checked as before', async () => {
+  test('[K6] no tool is sent with keywords that only the gateway checks, and inputs are checked completely', async () => {
     const model = scriptedModel((request) =>
       isFirstStep(request) ? [{ toolName: 'buy', input: { code: 'abc', amount: 5, tags: [] } }] : 'Done.',
     );

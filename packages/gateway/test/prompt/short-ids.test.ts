@@ -125,7 +125,7 @@ describeWorlds(
       expect(inboxLines(model.requests.at(-1) as never)).toContain('m5 Ada, reply to m2: Three?');
     });
 
-    test('[K7] no number and no id opens a space, a message or an output of others', async () => {
+    test('[K7] no number and no id gives access to a space, a message or an output of others', async () => {
       const odd = [
         '0',
         '-1',
@@ -203,10 +203,10 @@ describeWorlds(
 test.each([
   '"pay" became pending as call ID, for approval. The outcome comes later.',
   '"pay" became pending as call ID. The outcome comes later.',
-  // Of earlier versions, in stored transcripts.
+  // Ids of earlier versions in stored transcripts.
   '"pay" was waiting for approval when this was written (call ID). Its outcome comes later and names this call.',
   '"pay" was pending when this was written (call ID). Its outcome comes later and names this call.',
-])('a provisional result names its call as the answer does: %s', (text) => {
+])('a provisional result names its call in the same way as the answer: %s', (text) => {
   const callId = callIds(7)();
   const output = { type: 'text' as const, value: text.replace('ID', callId) };
   const shown = nameCalls({ type: 'tool-result', toolCallId: callId, toolName: 'pay', output });

@@ -80,7 +80,7 @@ describe('the rules', () => {
     expect(words.length).toBeLessThanOrEqual(180);
   });
 
-  test('[K5] they say what becomes of the text of a model', () => {
+  test('[K5] they say how the text of a model is used', () => {
     const rules = { listed: undefined, isAny: false };
     expect(renderExplanation({ ...rules, replies: 'text' })).toMatch(/Your last text is posted as your reply/);
     expect(renderExplanation({ ...rules, replies: 'tools' })).toMatch(/Your text is private: no one reads it\./);

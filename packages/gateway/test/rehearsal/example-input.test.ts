@@ -71,7 +71,7 @@ const SLOW_MS = 60_000;
 
 describe('arguments made from a schema', () => {
   test(
-    'whatever the schema, they fit it',
+    'they fit any schema',
     () => {
       fc.assert(
         fc.property(inObject, fc.string(), (document, text) => {
@@ -83,7 +83,7 @@ describe('arguments made from a schema', () => {
     SLOW_MS,
   );
 
-  test('a place goes where a place is wanted, and the whole sentence only where prose is wanted', () => {
+  test('a place is used for a field that wants a place, and the whole sentence only for prose', () => {
     const document = {
       type: 'object',
       properties: { city: { type: 'string' }, question: { type: 'string' }, days: { type: 'integer', minimum: 2 } },
@@ -99,7 +99,7 @@ describe('arguments made from a schema', () => {
     ['a hotel in york please', { city: 'york', nights: 1 }],
     ['Nothing', { city: 'nothing', nights: 1 }],
     ['', { city: 'example', nights: 1 }],
-  ])('from %j the words that the fields are about are taken', (text, expected) => {
+  ])('from %j the words for each field are used', (text, expected) => {
     const document = {
       type: 'object',
       properties: {
@@ -113,7 +113,7 @@ describe('arguments made from a schema', () => {
     expect(exampleInput(document, { ...hints, text, toolName: 'book_hotel' })).toEqual(expected);
   });
 
-  test('a field between two names takes the one beside it', () => {
+  test('a field between two names takes the one next to it', () => {
     const properties = { from: { type: 'string' }, to: { type: 'string' }, day: { type: 'string', format: 'date' } };
     const document = { type: 'object', properties, required: ['from', 'to', 'day'] };
     const value = exampleInput(document, { ...hints, text: 'Fly from Paris to New York on 2026-03-04' });
@@ -150,7 +150,7 @@ describe('arguments made from a schema', () => {
     expect(problems(document, value)).toBeUndefined();
   });
 
-  test('a schema that contains itself, or is none, ends', () => {
+  test('a schema that contains itself, or is not a schema, does not loop', () => {
     const endless = { type: 'object', properties: { next: { $ref: '#' } }, required: ['next'] };
     expect(exampleInput(endless, hints)).toHaveProperty('next.next.next');
     expect(exampleInput({ $ref: '#' }, hints)).toEqual({});

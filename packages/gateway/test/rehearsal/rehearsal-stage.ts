@@ -6,7 +6,7 @@ import type { InboxEvent, SpaceMessageEvent } from '../../src/domain/inbox/inbox
 import { renderInbox } from '../../src/domain/inbox/render-inbox.ts';
 import { rehearsalModel } from '../../src/models/rehearsal/rehearsal-model.ts';
 
-/** A text of the gateway as a model is shown it. */
+/** A text of the gateway in the form for models. */
 const TAG = 'k3yT4g';
 const asShown = (text: string): string => showFrame(text, TAG) ?? addTagToNames(text, TAG);
 const NOW = Date.UTC(2026, 4, 1);
@@ -55,7 +55,7 @@ export const says = (words: string, more: Partial<SpaceMessageEvent> = {}): Spac
 export interface Stage {
   readonly tools?: ToolSet;
   readonly activeSpaceId?: string;
-  /** The situation tells where the agent is now, not where it was when the run began. */
+  /** The situation has the current space of the agent, not that of the start of the run. */
   readonly isLive?: boolean;
   readonly terminating?: { readonly toolIds: string[] };
 }
@@ -89,7 +89,7 @@ export function callsOf({ settlements }: Pick<TurnResult, 'settlements'>): strin
   return settlements.map(({ toolName, input }) => `${toolName} ${JSON.stringify(input)}`);
 }
 
-/** What was said, without saying each time what it is. */
+/** The texts of the sent messages. */
 export function saidOf({ settlements }: Pick<TurnResult, 'settlements'>): string[] {
   return settlements.flatMap(({ toolName, input }) =>
     toolName === 'send_message' ? [(input as { text: string }).text] : [],

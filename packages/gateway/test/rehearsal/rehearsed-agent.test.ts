@@ -25,7 +25,7 @@ const textsBy = async (world: World, entityId: string): Promise<string[]> => {
 };
 
 describeWorlds('a rehearsed agent', (open) => {
-  test('[G36] a rehearsed agent waits for an approval, and then reports what came of the call', async () => {
+  test('[G36] a rehearsed agent waits for an approval, and then reports the outcome of the call', async () => {
     const world = await open({ models: { default: rehearsalModel() }, tools: { book_hotel } });
     const { ada, bot, space } = await lobby(world, { tools: ['book_hotel'] });
     await world.say(space, ada, 'Please book a hotel in Rome for 3 nights.');
@@ -39,7 +39,7 @@ describeWorlds('a rehearsed agent', (open) => {
     );
   });
 
-  test('[S25] a draft of a rehearsed agent that is in a space does what it is told, and what acts outside waits', async () => {
+  test('[S25] a draft of a rehearsed agent in a space does what the message says, and calls with external effects wait', async () => {
     const look = tool({
       description: 'Fetches the weather of a city.',
       inputSchema: z.object({ city: z.string() }),

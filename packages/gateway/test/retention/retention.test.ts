@@ -39,7 +39,7 @@ describe('retention in the configuration', () => {
     });
   });
 
-  test('[O4] there is one way to set them: the old limits say where they are now', () => {
+  test('[O4] there is one way to set them: the errors for the old limits say where they are now', () => {
     expect(() => checkConfig({ limits: { auditDays: 30 } })).toThrow(/limits\.auditDays.*retention\.audit/);
     expect(() => checkConfig({ limits: { streamWindowMs: 1 } })).toThrow(/retention\.streamEvents/);
     expect(() => checkConfig({ retention: { messages: 0 } })).toThrow(/at least one minute/);
@@ -75,7 +75,7 @@ describeIdleWorld({ title: 'retention', limits }, ({ world }) => {
         };
       },
     });
-    // One sweep deletes a part, and the next ones the rest.
+    // One sweep deletes a part, and later ones the rest.
     expect(await sweepMessages({ ...world.services, store }, later(31))).toBe(10_000);
     expect(pieces).toHaveLength(20);
     expect(Math.max(...pieces)).toBe(500);
@@ -83,7 +83,7 @@ describeIdleWorld({ title: 'retention', limits }, ({ world }) => {
     expect(await count('messages', old)).toBe(0);
   });
 
-  test('[O4] runs go with their calls and transcripts once they are compacted, and the events keep their ids', async () => {
+  test('[O4] runs are deleted with their calls and transcripts once they are compacted, and the events keep their ids', async () => {
     const agent = await world.agent('Old');
     const push = () =>
       world.in((tx) =>
@@ -126,7 +126,7 @@ describeIdleWorld({ title: 'retention', limits }, ({ world }) => {
     expect((await push()).duplicate).toBe(true);
   });
 
-  test('[E6] [O4] a run that is a case is kept with what it had read, and texts of results go with their runs', async () => {
+  test('[E6] [O4] a run that is a case is kept with the texts it had read, and texts of results are deleted with their runs', async () => {
     const agent = await world.agent('Evaluated');
     const [earlier, kept, newest] = [newId(), newId(), newId()];
     const evaluation = await world.in((tx) => openEvaluation(tx, 'kept', {}));
@@ -152,7 +152,7 @@ describeIdleWorld({ title: 'retention', limits }, ({ world }) => {
     expect(result?.cells[0]?.samples).toEqual([{ sample: 1, scores: { answer: { value: 1 } }, ms: 1 }]);
   });
 
-  test('[O4] artifacts go with their bytes', async () => {
+  test('[O4] artifacts are deleted with their bytes', async () => {
     const agentId = await world.agent('Painter');
     const deleted: string[] = [];
     const files = {
@@ -177,7 +177,7 @@ describeIdleWorld({ title: 'retention', limits }, ({ world }) => {
     expect(await count('artifacts')).toBe(0);
   });
 
-  test('[O4] texts of requests and stream events go after their days', async () => {
+  test('[O4] texts of requests and stream events are deleted after their days', async () => {
     await world.in(async (tx) => {
       await tx.db.insertInto('request_texts').values({ hash: 'h', text: '""', used_at: tx.now() }).execute();
       tx.emit({ stream: 'run:r', type: 'run.cancelling', payload: { runId: 'r' } });

@@ -5,7 +5,7 @@ import { sendRequest } from './send-request.ts';
 import { CALLERS, type CallerName, openStage } from './stage.ts';
 import { ALIASES, type Expected, type Row, TABLE } from './table.ts';
 
-describe('[G51] who may do what', () => {
+describe('[G51] rights', () => {
   const stage = forAllTests(openStage);
 
   test('[G51] the table of rights has every path and method of the OpenAPI document, and no other', async () => {
@@ -17,7 +17,7 @@ describe('[G51] who may do what', () => {
   });
 
   test.each(Object.entries({ ...TABLE, ...ALIASES }))(
-    '[G51] %s does what its row of the table says for every caller, and nothing for those it refuses',
+    '[G51] %s does what its row of the table says for every caller, and changes nothing for those it refuses',
     async (operation, row) => {
       const refused = CALLERS.filter((caller) => row.rights[caller] !== 'ok');
       const sendings: { caller: CallerName; send: () => Promise<Expected> }[] = [];

@@ -20,14 +20,14 @@ import { onSqlite } from '../support/stores.ts';
 import { openWorld } from '../support/world.ts';
 
 /**
- * Who may come to a path. `member` and `stranger` have entity tokens: of a person in the space of the agent, and of one in no space.
- * `person` and `operator` are signed in: with a link for the member, and with the key of an admin. `revoked` has a key that was one.
+ * The callers of a path. `member` and `stranger` have entity tokens: of a person in the space of the agent, and of one in no space.
+ * `person` and `operator` are signed in: with a link for the member, and with the key of an admin. `revoked` has a key that was revoked.
  */
 const WITH_SECRETS = ['anonymous', 'member', 'stranger', 'read', 'write', 'admin', 'revoked'] as const;
 export const CALLERS = [...WITH_SECRETS, 'person', 'operator'] as const;
 export type CallerName = (typeof CALLERS)[number];
 
-/** A gateway that answers at once, with a space, a person in it, one who is in none, and things to ask for. */
+/** A gateway whose model replies at once, with a space, a person in it, one who is in none, and objects to request. */
 export interface Stage {
   readonly api: Api;
   readonly url: string;
@@ -39,9 +39,9 @@ export interface Stage {
   readonly machine: string;
   readonly space: string;
   readonly secrets: Readonly<Record<(typeof WITH_SECRETS)[number], string | undefined>>;
-  /** What shows who they are. Of those who are signed in, the cookie of a new session. */
+  /** The credentials of a caller. For signed-in callers, the cookie of a new session. */
   credentials(caller: CallerName): Promise<Readonly<Record<string, string>>>;
-  /** One that nothing else has. */
+  /** A unique id. */
   name(): string;
   /** A key must say for whom it posts. A token speaks for its entity. */
   onBehalf(caller: CallerName): object;
@@ -60,7 +60,7 @@ export interface Stage {
   attached(): Promise<string>;
   /** The id of a new session. */
   signIn(): Promise<string>;
-  /** What is stored, as a hash of each table: what a refused request must leave as it is. */
+  /** A hash of each table, which a refused request must not change. */
   stored(): Promise<Readonly<Record<string, string>>>;
   /** Resolves when nothing waits and nothing runs. */
   idle(): Promise<void>;
@@ -211,7 +211,7 @@ async function revokedKey(api: Api): Promise<string> {
   return key;
 }
 
-/** A run that has ended may still write here: it gives back its lease, and compacts what it remembers. */
+/** A run that has ended may still write here: it releases its lease, and compacts its transcript. */
 const WRITTEN_BY_WORKERS: ReadonlySet<string> = new Set([
   'threads',
   'streams',

@@ -15,7 +15,7 @@ interface Request {
 
 export interface Row {
   readonly rights: Rights;
-  /** A request that is right in everything but who sends it: made anew for each caller. */
+  /** A valid request except for its caller: created for each caller. */
   readonly request: (stage: Stage, caller: CallerName) => Request | Promise<Request>;
 }
 
@@ -23,13 +23,13 @@ const rights = (
   ...[anonymous, member, stranger, read, write, admin]: [Expected, Expected, Expected, Expected, Expected, Expected]
 ): Rights => ({
   ...{ anonymous, member, stranger, read, write, admin },
-  // Who is signed in may do what the token or the key may, and a revoked key what nobody may.
+  // A signed-in caller has the rights of the token or the key, and a revoked key has none.
   ...{ person: member, operator: admin, revoked: anonymous },
 });
 
 //                        anonymous member stranger read  write admin
 const ANYONE = rights(/*        */ 'ok', 'ok', 'ok', 'ok', 'ok', 'ok');
-/** Everyone known, who sees what they may: of a stranger, nothing. */
+/** Every known caller, who sees what they may: a stranger sees nothing. */
 const LIST = rights(/*          */ 401, 'ok', 'ok', 'ok', 'ok', 'ok');
 /** For strangers it does not exist. */
 const SHARED_READ = rights(/*   */ 401, 'ok', 404, 'ok', 'ok', 'ok');
@@ -533,7 +533,7 @@ function yearEnd(key: string): object {
   return { key, name: 'Year end', instruction: 'Close the books.', at: '2099-12-31T12:00:00Z' };
 }
 
-/** A claim that lapses while the other rows are tried would change the call, and look like a change of theirs. */
+/** A claim that lapses during the other rows would change the call, and look like a change by their requests. */
 const STEADY_CLAIM = { worker: 'w', leaseMs: 3_600_000 };
 
 /** The path of a new plan. */

@@ -19,7 +19,7 @@ const simple = (execute: () => unknown, more: object = {}) =>
 describe.each(databases)('attacks on a run on $kind', ({ create }) => {
   const database = forAllTests(create);
 
-  test('a call that ended well is not in doubt because the turn failed right after it', async () => {
+  test('a call that succeeded is not in doubt if the turn failed right after it', async () => {
     const world = await openWorld({
       database,
       models: { default: scriptedModel(() => ({ toolName: 'pay' })) },
@@ -36,7 +36,7 @@ describe.each(databases)('attacks on a run on $kind', ({ create }) => {
     expect(calls.map(({ outcome }) => JSON.parse(outcome ?? 'null'))).toMatchObject([{ status: 'ok', value: 'paid' }]);
   });
 
-  test('a call that ended well is not in doubt because what another wrote is refused', async () => {
+  test('a call that succeeded is not in doubt if the write of another call is refused', async () => {
     let [isPaid, runs] = [false, 0];
     let remove: (() => Promise<void>) | undefined;
     const racing = (store: Store): Store => ({
@@ -75,7 +75,7 @@ describe.each(databases)('attacks on a run on $kind', ({ create }) => {
     await world.start();
     const { ada, bot, space } = await lobby(world, { tools: ['charge'] }, { isIn: true });
     remove = async () => {
-      // It comes when the message is about to be written: the tool itself still found the agent in the space.
+      // The removal comes when the message is about to be written; the tool itself still found the agent in the space.
       await raw?.transaction((tx) => removeMember(tx, { spaceId: space, entityId: bot }));
     };
     await world.say(space, ada, 'Charge');
@@ -88,7 +88,7 @@ describe.each(databases)('attacks on a run on $kind', ({ create }) => {
     ]);
   });
 
-  test('what a call gave is written as it was, also where the next one changes it', async () => {
+  test('the result of a call is stored unchanged, even if the next call mutates it', async () => {
     const log: number[] = [];
     const add = simple(
       () => {
@@ -120,7 +120,7 @@ describe.each(databases)('attacks on a run on $kind', ({ create }) => {
     expect(calls.map(({ outcome }) => JSON.parse(outcome ?? 'null').value)).toEqual([[1], [1, 2]]);
   });
 
-  test('what a tool does to the messages it is shown changes nothing of later runs', async () => {
+  test('a tool that mutates its messages does not change later runs', async () => {
     const heard: string[][] = [];
     const spoil = tool({
       description: 'Spoils.',
@@ -155,7 +155,7 @@ describe.each(databases)('attacks on a run on $kind', ({ create }) => {
     expect(third.filter((text) => text.includes('SPOILED'))).toEqual([]);
   });
 
-  test('a person who writes while the thread is being taken goes ahead all the same', async () => {
+  test('a message of a person goes ahead even while the thread is being claimed', async () => {
     const heard: string[] = [];
     let heardBefore = 0;
     let armed: (() => Promise<void>) | undefined;
@@ -183,7 +183,7 @@ describe.each(databases)('attacks on a run on $kind', ({ create }) => {
     await world.start();
     const { ada, bot, space } = await lobby(world);
     const others = await Promise.all(Array.from({ length: 30 }, (_, index) => world.agent(`Other${index}`)));
-    // All at once: on a slow machine most of those that came one by one would be done before the last is there.
+    // All at once: on a slow machine most of those that arrive one by one would be done before the last.
     const push = (...agents: readonly string[]) =>
       world.store.transaction(async (tx) => {
         for (const agentId of agents) {
@@ -201,11 +201,11 @@ describe.each(databases)('attacks on a run on $kind', ({ create }) => {
     };
     await world.idle();
     await world.stop();
-    // One goes every 20 ms, however busy the store is: some may go before, and not all that were in line.
+    // One starts every 20 ms, however busy the store is, so some may go before, but not all that were queued.
     expect(heard.indexOf('urgent') - heardBefore).toBeLessThan(others.length - heardBefore);
   });
 
-  test('[G9] a thread is thought for only by who holds it, also after an end that was in doubt', async () => {
+  test('[G9] only the worker that holds a thread runs it, also after an end that was in doubt', async () => {
     let isLast = false;
     const cutting = (store: Store): Store => ({
       ...store,
@@ -254,7 +254,7 @@ describe.each(databases)('attacks on a run on $kind', ({ create }) => {
 });
 
 describe.each([onPostgres])('attacks on a run of two gateways', ({ create }) => {
-  test('[G9] what comes through another gateway while the thread is let go is not left lying', async () => {
+  test('[G9] an event that arrives through another gateway while the thread is released is handled', async () => {
     let isLast = false;
     const own = await create();
     const heard: string[] = [];
@@ -263,7 +263,7 @@ describe.each([onPostgres])('attacks on a run of two gateways', ({ create }) => 
       isLast = invocation === 1;
       return 'Done.';
     });
-    /** The commit of the transaction that lets go takes a while. */
+    /** Delays the commit of the transaction that releases the thread. */
     const slow = (store: Store): Store => ({
       ...store,
       transaction: (work, options) =>

@@ -70,7 +70,7 @@ async function callsIn(world: World, space: string): Promise<Shown[]> {
   return events.filter(({ type }) => type.startsWith('tool-'));
 }
 
-/** Pieces side by side are as many as the transactions they came with. */
+/** The number of adjacent deltas depends on the transactions, so they are joined. */
 function courseOf(events: readonly Shown[]): string[] {
   return events
     .map(({ type }) => type)
@@ -113,7 +113,7 @@ describeWorlds('a visible call after enter_space in one reply', (open) => {
     expect(shownThere.map(writtenIn)).toEqual(['{"at":"second"}', '{"at":"third"}']);
   });
 
-  test('[G20] a visible call after enter_space starts in the old space where entering fails', async () => {
+  test('[G20] a visible call after enter_space starts in the old space if entering fails', async () => {
     const { world, here, there, go } = await twoSpaces(open, [
       { toolName: 'enter_space', input: { spaceId: 'nowhere' } },
       { toolName: 'look', input },
@@ -142,7 +142,7 @@ describeWorlds('a visible call after enter_space in one reply', (open) => {
     }
   });
 
-  test('[G20] a visible call after enter_space that is written wrong is shown nowhere', async () => {
+  test('[G20] a visible call with invalid input after enter_space is shown nowhere', async () => {
     const { world, here, there, go } = await twoSpaces(open, [
       { toolName: 'enter_space' },
       { toolName: 'look', input: { at: 7 } },
@@ -151,7 +151,7 @@ describeWorlds('a visible call after enter_space in one reply', (open) => {
     expect([...(await callsIn(world, here)), ...(await callsIn(world, there))]).toEqual([]);
   });
 
-  test('[G47] a visible call after enter_space that waits for somebody shows its start, its input and then what it waits for', async () => {
+  test('[G47] a visible call after enter_space that waits for a person shows its start, its input and then what it waits for', async () => {
     const { world, there, go } = await twoSpaces(open, [
       { toolName: 'enter_space' },
       { toolName: 'danger', input },
@@ -175,7 +175,7 @@ describeWorlds('a visible call of a model that does not stream what it writes', 
   });
 });
 
-/** Calls come whole, as some providers give them. */
+/** Sends calls as a whole, as some providers do. */
 function withoutPieces(model: LanguageModelV4): LanguageModelV4 {
   return {
     ...model,

@@ -8,7 +8,7 @@ import { inboxOf, resultsOf, systemOf, textsOf } from '../support/requests.ts';
 import { waitingOf } from '../support/waiting-of.ts';
 
 describeWorlds('compaction', (open) => {
-  test('[G14] over its budget is compacted after the run: the model’s summary stands for what is gone, and what waits is still answerable', async () => {
+  test('[G14] over its budget is compacted after the run: the model’s summary replaces what was removed, and waiting calls can still be answered', async () => {
     const model = scriptedModel((request) => {
       if (systemOf(request).startsWith('You keep the memory')) return 'Ada likes blue.';
       const said = inboxOf(request)[0]?.data.text;

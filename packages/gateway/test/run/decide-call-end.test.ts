@@ -94,7 +94,7 @@ test('[G46] a message that was shown in part is shown to its end', () => {
   expect((state as RunningState).shown.size).toBe(0);
 });
 
-test('[G46] a message that nobody saw being written is shown whole', () => {
+test('[G46] a message that was not shown while it was written is shown as a whole', () => {
   expect(decided(inHall, sent('Hello')).writes.slice(0, 2)).toMatchObject([
     { type: 'message.start', payload: { streamId: 'c', messageId: 'c', replyTo: 'm0' } },
     { type: 'message.delta', payload: { streamId: 'c', delta: 'Hello' } },
@@ -104,7 +104,7 @@ test('[G46] a message that nobody saw being written is shown whole', () => {
 test.each([
   { what: 'another text', text: 'Good bye', space: 'hall' },
   { what: 'another space', text: 'Hello', space: 'other' },
-])('[G46] a message that was sent with $what than shown is taken back and shown anew', ({ text, space }) => {
+])('[G46] a message that was sent with $what than shown is withdrawn and shown again', ({ text, space }) => {
   const { last } = decided(inHall, started('c', 'send_message'), wrote('c', 'Hel', 'Hel'), sent(text, space));
   expect(last.slice(0, 3)).toMatchObject([
     { spaceId: 'hall', type: 'message.cancelled', payload: { streamId: 'c' } },
@@ -123,7 +123,7 @@ test('[G19] enter_space moves the agent when it succeeds, and leaves it where it
   expect(decided(inHall, ended(ERROR, enter)).state).toMatchObject({ activeSpaceId: 'hall', announcedSpaceId: 'hall' });
 });
 
-test('[G28] a waiting call waits, and its card is asked for where it was shown', () => {
+test('[G28] a waiting call waits, and its card is requested where it was shown', () => {
   const { last, state } = decided(inHall, started('c', 'shown'), ended(pending({ expiresAt: 9 })));
   expect(kinds(last)).toEqual(['entry', 'call-ended', 'staged-writes', 'pending-call', 'run tool-call.pending']);
   expect(find(last, 'call-ended')).toMatchObject({ status: 'pending' });

@@ -17,7 +17,7 @@ test('a turn that stops ends the run and releases the thread if nothing waits', 
   const { writes, state } = decided(inHall, stopped());
   expect(kinds(writes)).toEqual(['entry', 'close-run', 'release-thread']);
   expect(writes[1]).toMatchObject({ as: 'completed', usage, announcedSpaceId: 'hall' });
-  // It has ended when that is durable, and not before.
+  // The run has ended only when that is durable.
   expect(state.status).toBe('running');
 });
 
@@ -29,7 +29,7 @@ test('a thread whose transcript is over its budget is not released before it is 
   expect(kinds(decided(inHall, stopped({ isOverBudget: true })).writes)).toEqual(['entry', 'close-run']);
 });
 
-test('a turn that stops takes back what is still shown', () => {
+test('a turn that stops withdraws what is still shown', () => {
   expect(kinds(decided(inHall, started('c', 'shown'), stopped()).last)).toEqual([
     'hall tool-call.cancelled',
     'entry',

@@ -31,7 +31,7 @@ test('of a message its text is shown and not its JSON', () => {
   ]);
 });
 
-test('[G20] nothing is shown of the calls behind an enter_space of the same reply', () => {
+test('[G20] nothing is shown of calls after an enter_space in the same reply', () => {
   const events = [started('e', 'enter_space'), started('c', 'shown'), wrote('c', '{}'), started('m', 'send_message')];
   expect(decided(inHall, ...events).writes).toEqual([]);
 });
@@ -42,7 +42,7 @@ test('[G20] the next reply is shown again', () => {
   ]);
 });
 
-test('a reply that breaks off takes back all that was shown of it', () => {
+test('a reply that breaks off withdraws everything that was shown of it', () => {
   const { last, state } = decided(inHall, started('c', 'shown'), started('m', 'send_message'), again(2));
   expect(last).toEqual([
     inSpace('hall', 'tool-call.cancelled', { callId: 'c', reason: 'The reply broke off.' }),
@@ -51,7 +51,7 @@ test('a reply that breaks off takes back all that was shown of it', () => {
   expect((state as RunningState).shown.size).toBe(0);
 });
 
-test('a reply that is complete shows the rest of its inputs and takes back calls that it does not contain', () => {
+test('a complete reply shows the rest of its inputs and withdraws calls that it does not contain', () => {
   const events = [started('c', 'shown'), wrote('c', '{"a"'), started('gone', 'shown')];
   const complete = appended(reply({ callId: 'c', toolName: 'shown', input: '{"a":1}' }));
   expect(decided(inHall, ...events, complete).last.slice(0, 2)).toEqual([
@@ -81,7 +81,7 @@ test('a visible call that starts gets a card with what the space has not seen of
   expect((state as RunningState).cards).toEqual(new Set(['c']));
 });
 
-test('[G20] a visible call that nobody saw being written is shown whole where the agent is when it starts', () => {
+test('[G20] a visible call that was not shown while it was written is shown as a whole where the agent is when it starts', () => {
   const { writes } = decided(inHall, runs('c', { spaceId: 'other', rawInput: '{"a":1}' }));
   expect(kinds(writes)).toEqual(['other tool-call.start', 'open-card']);
   expect(writes[1]).toMatchObject({ card: { spaceId: 'other' }, unseenInput: '{"a":1}' });
@@ -105,7 +105,7 @@ test('a refused card in a space that the agent has left since does not move it',
   expect(decided(inHall, runs('c', { spaceId: 'other' }), refused).state).toMatchObject({ activeSpaceId: 'hall' });
 });
 
-test('[G41] of what another worker showed, calls of a reply that broke off are cancelled, and the others go on', () => {
+test('[G41] of the calls that another worker showed, those of a broken reply are cancelled, and the others continue', () => {
   const shown = { callId: 'c', kind: 'tool', spaceId: 'hall', shownText: '{"a"' } as const;
   const lost = { callId: 'm', kind: 'message', spaceId: 'other', shownText: 'Hi' } as const;
   const recovered = { type: 'calls-recovered', cards: ['d'], shown: [shown], lost: [lost] } as const;
@@ -123,7 +123,7 @@ test('progress of a visible call is shown, and that of a message or of an invisi
   expect(decided(inHall, ...events, progress('m'), progress('h')).last).toEqual([]);
 });
 
-test('the reply of one instance of a machine, and its retry, leave alone what others write at the same time', () => {
+test('the reply of one instance of a machine, and its retry, do not affect what others write at the same time', () => {
   const [one, two] = [
     { ...started('c', 'shown'), by: 'root.1' },
     { ...started('m', 'send_message'), by: 'root.2' },

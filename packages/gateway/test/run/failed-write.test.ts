@@ -65,7 +65,7 @@ describe.each(databases)('a write that fails on $kind', ({ create }) => {
     };
   }
 
-  test('[G48] a run whose write fails at any point ends from what is stored: each space that was told of the agent, and no other, is told that it left', async () => {
+  test('[G48] a run whose write fails at any point ends from what is stored: exactly the spaces that showed the agent as active show that it left', async () => {
     const { transactions, ...whole } = await runFailingAt(Number.POSITIVE_INFINITY);
     expect(whole).toEqual({ as: 'completed', isKnown: true, told: ['active,inactive', 'active,inactive'] });
     const told: string[] = [];

@@ -25,7 +25,7 @@ const inbox = (world: World, bot: string) =>
 describeWorlds(
   'a run',
   (open) => {
-    test('[G11] a run that fails is tried again with its events, and says which try it is', async () => {
+    test('[G11] a run that fails is retried with its events, and says which attempt it is', async () => {
       const model = scriptedModel((_request, invocation) => (invocation < 3 ? new Error('overloaded') : 'Done.'));
       const world = await open({ models: { default: model } });
       const { ada, bot, space } = await lobby(world);
@@ -42,7 +42,7 @@ describeWorlds(
       expect(runs.map(({ status }) => status)).toEqual(['failed', 'failed', 'completed']);
     });
 
-    test('[G11] a run that fails too often leaves its events dead with the error, holds no later one up, and can be redriven', async () => {
+    test('[G11] a run that fails too often leaves its events dead with the error, does not block later ones, and can be redriven', async () => {
       let isBroken = true;
       const model = scriptedModel((request) =>
         isBroken && inboxOf(request).some(({ data }) => data.text === 'poison')
@@ -108,7 +108,7 @@ describeWorlds(
     });
 
     test.each(['a cancel', 'a timeout'])(
-      '[G57] a payment that %s cuts off is told as what is known: it may have taken effect',
+      '[G57] the result of a payment that %s cuts off says that it may have taken effect',
       async (how) => {
         const inside = Promise.withResolvers<void>();
         const leave = Promise.withResolvers<void>();
@@ -132,7 +132,7 @@ describeWorlds(
           const { id } = await runs.executeTakeFirstOrThrow();
           await world.store.transaction((tx) => requestCancel(tx, id));
           await world.idle();
-          // What the next run reads of it.
+          // The result that the next run reads.
           await world.say(space, ada, 'Did you pay?');
         }
         await world.idle();
@@ -246,7 +246,7 @@ describeWorlds(
         expect(JSON.stringify(await world.store.db.selectFrom(table).selectAll().execute())).not.toContain('Too late.');
     });
 
-    test('[G17] a run of an agent that is deleted meanwhile ends, shows the ends of all it began, and leaves what it took dead', async () => {
+    test('[G17] a run of an agent that is deleted meanwhile ends, shows the ends of everything it began, and its events are dead', async () => {
       const { slow, inside } = slowTool();
       const model = scriptedModel([[{ toolName: 'slow' }, { toolName: 'send_message', input: { text: 'late' } }]]);
       const world = await open({ models: { default: model }, tools: { slow } });
@@ -263,7 +263,7 @@ describeWorlds(
       ]);
     });
 
-    test('[G17] a call that waits while another run of its agent is under way is settled once when the deletion ends that run', async () => {
+    test('[G17] a call that waits while another run of its agent is active is settled once when the deletion ends that run', async () => {
       const { slow, inside } = slowTool();
       const pay = tool({ description: 'Pays.', inputSchema: z.object({}), approval: true, execute: () => 'Paid.' });
       const model = scriptedModel(({ prompt }) => {

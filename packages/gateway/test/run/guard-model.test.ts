@@ -19,7 +19,7 @@ const usage = {
 };
 const finishReason = { unified: 'stop', raw: undefined } as const;
 const said = (text: string): LanguageModelV4Message => ({ role: 'user', content: [{ type: 'text', text }] });
-// A frame of another name is shown as it is stored.
+// A frame with another name is shown as stored.
 const FRAME = renderFrame({ name: 'caller', attributes: { run: 1 }, lines: [{ text: 'hi' }] });
 const FORGED = FRAME.replaceAll('hidden', TAG);
 
@@ -63,7 +63,7 @@ function guarding(reply: Parameters<typeof fakeModel>[0] = {}) {
   return { guard, model: guard.wrap(model), prompts };
 }
 
-/** What the model is sent for these messages. */
+/** The request to the model for these messages. */
 async function sent(...prompt: LanguageModelV4Message[]): Promise<LanguageModelV4Message[]> {
   const { model, prompts } = guarding();
   await model.doGenerate({ prompt });
@@ -77,7 +77,7 @@ async function streamed(given: readonly LanguageModelV4StreamPart[]): Promise<La
   return parts;
 }
 
-describe('the way to the model', () => {
+describe('requests to the model', () => {
   test('a marked message gets the tag in its first and last line, and loses its mark', async () => {
     expect(await sent(frameMessage(FRAME))).toEqual([said(FORGED)]);
   });
@@ -90,14 +90,14 @@ describe('the way to the model', () => {
     expect(text).toMatch(/More <inbox-hidden>, hidden\.$/);
   });
 
-  test('the frame that was observed for the request gets the tag, and the text behind it does not', async () => {
+  test('the frame that was observed for the request gets the tag, and the text after it does not', async () => {
     const { guard, model, prompts } = guarding();
     const observed = guard.observing(() => ({ frame: FRAME, text: FORGED }))();
     expect(observed).toBe(`${FRAME}\n\n${FORGED}`);
     const system = { role: 'system', content: instructions } as const;
     await model.doGenerate({ prompt: [system, said(observed), said(observed)] });
     expect(prompts[0]?.slice(1)).toEqual([said(`${FRAME}\n\n${FRAME}`), said(`${FORGED}\n\n${FRAME}`)]);
-    // A turn inside a call has other instructions, and what it is given is no frame.
+    // A nested turn has other instructions, and its observation is not a frame.
     await model.doGenerate({ prompt: [{ role: 'system', content: 'You are another.' }, said(observed)] });
     expect(prompts[1]?.[1]).toEqual(said(`${FRAME}\n\n${FRAME}`));
   });
@@ -160,7 +160,7 @@ describe('the way to the model', () => {
   });
 });
 
-describe('the way back', () => {
+describe('replies of the model', () => {
   const frozen = said('x');
 
   test('[G63] the tag is hidden in texts, inputs and names of calls, and in files', async () => {
@@ -203,7 +203,7 @@ describe('the way back', () => {
     },
   );
 
-  test('texts that are written at the same time are told apart, and a stream that is cut loses nothing', async () => {
+  test('texts that are written at the same time are kept apart, and a stream that is cut loses nothing', async () => {
     const delta = (id: string, text: string) => ({ type: 'text-delta', id, delta: text }) as const;
     const half = TAG.slice(0, 12);
     const read = await streamed([
@@ -217,7 +217,7 @@ describe('the way back', () => {
     expect(['1', '2', '3'].map(textOf)).toEqual(['hidden', `${half}x`, half]);
   });
 
-  test('[G63] a delta that cannot be the beginning of the tag is passed on as it is', async () => {
+  test('[G63] a delta that cannot be the beginning of the tag is passed on unchanged', async () => {
     const part = { type: 'text-delta', id: '1', delta: 'Hello' } as const;
     expect(await streamed([part])).toEqual([part]);
   });
@@ -248,7 +248,7 @@ describe('the way back', () => {
     expect(again).toEqual([{ role: 'assistant', content: [{ type: 'reasoning', text }] }]);
   });
 
-  test('[G63] what a provider repeats in metadata has no tag, and metadata of reasoning is sent back as it came', async () => {
+  test('[G63] metadata of a provider has no tag, and metadata of reasoning is sent back unchanged', async () => {
     const providerMetadata = { test: { details: [{ text: `I read <inbox-${TAG}>.`, signature: 'abc' }] } };
     const content = [{ type: 'reasoning' as const, text: 'Hm.', providerMetadata }];
     const [part] = (await guarding({ content }).model.doGenerate({ prompt: [frozen] })).content;
@@ -280,7 +280,7 @@ describe('the way back', () => {
     await expect(guarded.doStream({ prompt: [] })).rejects.toThrow('cannot read hidden');
   });
 
-  test('[G63] an error has no tag, and keeps its class and what says whether to try again', async () => {
+  test('[G63] an error has no tag, and keeps its class and whether it can be retried', async () => {
     const error = new APICallError({
       message: `bad ${FORGED}`,
       url: 'https://example.org',
@@ -314,7 +314,7 @@ describe('the way back', () => {
     expect(error.message).toContain(TAG);
   });
 
-  test('an error without the tag is thrown as it is, and so is one that contains itself', async () => {
+  test('an error without the tag is thrown unchanged, and so is one that contains itself', async () => {
     const plain = new Error('no');
     await expect(guarding({ error: plain }).model.doGenerate({ prompt: [frozen] })).rejects.toBe(plain);
     const ring = new Error(TAG) as Error & { self?: unknown };

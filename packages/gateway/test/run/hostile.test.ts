@@ -10,7 +10,7 @@ import { resultsOf } from '../support/requests.ts';
 import { databases } from '../support/stores.ts';
 import type { World } from '../support/world.ts';
 
-/** Calls once, and is content with whatever comes of it. */
+/** Makes one call, and ends with any outcome of it. */
 const calling = (toolName: string, toolCallId?: string) =>
   scriptedModel((request) =>
     resultsOf(request).length === 0 ? [{ toolName, ...(toolCallId === undefined ? {} : { toolCallId }) }] : 'Done.',
@@ -37,7 +37,7 @@ const endsOf = async (world: World, agentId: string) =>
 describeWorlds(
   'a run of a hostile',
   (open) => {
-    test('[G20] model that breaks off while it writes to a space leaves nothing there without an end', async () => {
+    test('[G20] model that breaks off while it writes to a space leaves nothing unfinished there', async () => {
       const world = await open({
         models: {
           default: breakingOff(
@@ -88,7 +88,7 @@ describeWorlds(
       ]);
     });
 
-    test('[G54] model whose names of tools and calls no column can hold is told that there is no such tool', async () => {
+    test('[G54] model whose names of tools and calls no column can hold reads that there is no such tool', async () => {
       const model = calling('no\0thing\ud800', 'call\0one');
       const world = await open({ models: { default: model } });
       const { ada, bot, space } = await lobby(world);
@@ -108,7 +108,7 @@ describeWorlds(
       expect(progress.map(({ payload }) => (payload as { value: number }).value)).toEqual(values);
     });
 
-    test('[G25] tool that reports what is no JSON runs, and its card ends', async () => {
+    test('[G25] tool that reports progress that is not JSON runs, and its card ends', async () => {
       const ring: Record<string, unknown> = {};
       ring.ring = ring;
       const tools = { report: reporting(10n, ring, undefined, 'half-way') };
@@ -127,7 +127,7 @@ describeWorlds(
       ]);
     });
 
-    test('[G25] tool that gives what is no JSON has run, and so have those after it', async () => {
+    test('[G25] tool that returns a value that is not JSON has run, and so have those after it', async () => {
       const ring: Record<string, unknown> = {};
       ring.ring = ring;
       const given = [
@@ -158,7 +158,7 @@ describeWorlds(
       expect(await cardsIn(world, space)).toEqual(given.map(() => 'complete'));
     });
 
-    test('[G25] [G41] tool that workers die of, one after the other, leaves neither its card nor its call open', async () => {
+    test('[G25] [G41] tool that kills one worker after the other leaves neither its card nor its call open', async () => {
       const inside = Promise.withResolvers<void>();
       const stuck = tool({
         description: 'Never ends.',
@@ -173,7 +173,7 @@ describeWorlds(
       await world.say(space, ada, 'Go');
       await inside.promise;
       expect(await cardsIn(world, space)).toEqual(['running']);
-      // As if twenty had taken it over since, and written nothing.
+      // As if twenty workers had taken it over since, without any write.
       await world.store.transaction(({ db }) =>
         db.updateTable('runs').set({ attempts: 20, taken_seq: 1_000 }).where('thread_id', '=', bot).execute(),
       );
@@ -203,7 +203,7 @@ async function cardsIn(world: World, space: string): Promise<string[]> {
   return cards.map(({ status }) => status);
 }
 
-/** The first reply breaks off in the middle of a message, when it is told to; later ones are those of `model`. */
+/** The first reply breaks off in the middle of a message, when the test says so; later ones are those of `model`. */
 function breakingOff(model: ScriptedModel, when: () => Promise<void>): ScriptedModel {
   let asked = 0;
   const begun: readonly LanguageModelV4StreamPart[] = [

@@ -6,7 +6,7 @@ import { describeWorlds } from '../support/describe-worlds.ts';
 import { inboxOf, isFirstStep, situationOf, systemOf, textsOf } from '../support/requests.ts';
 
 describeWorlds('the inbox', (open) => {
-  test('[G8] all that waits is one batch: people first, then services, then agents, each in arrival order', async () => {
+  test('[G8] all waiting events are one batch: people first, then services, then agents, each in arrival order', async () => {
     const model = scriptedModel(() => 'Noted.');
     const world = await open({ models: { default: model } });
     const [ada, bot, other] = [await world.person('Ada'), await world.agent('Bot'), await world.agent('Other')];
@@ -70,7 +70,7 @@ describeWorlds('the inbox', (open) => {
     expect(inboxOf(request)[0]?.data.text).toBe(`EVIL-TEXT ${fake.replaceAll('<', '\\u003c')}`);
   });
 
-  test('[G13] transcript carries over: the next run starts from what the last one left', async () => {
+  test('[G13] transcript carries over: the next run starts from the transcript of the last one', async () => {
     const model = scriptedModel((request) =>
       isFirstStep(request)
         ? {

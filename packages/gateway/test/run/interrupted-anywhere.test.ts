@@ -76,7 +76,7 @@ function ending() {
   const tools = checkTools({ look }, ['tools']);
   if (!tools.ok) throw new Error('The tools are wrong.');
   const calls = [{ toolName: 'look' }, { toolName: 'send_message', input: { text: 'I saw it.', final: true } }];
-  // It is asked again only if the outcome of the first call is unknown.
+  // The model is asked again only if the outcome of the first call is unknown.
   const model = scriptedModel((request) => (resultsOf(request).length === 0 ? calls : ''));
   const paid: string[] = [];
   return { paid, registry: { tools: tools.value, model: () => model, agentLimits: {}, toolCaches: new ToolCaches() } };
@@ -98,7 +98,7 @@ async function brokenStreams(world: World, bot: string, space: string): Promise<
     if (!ENDS.test(type) && !PARTS.test(type)) continue;
     const { callId, streamId, message } = payload as Shown;
     const id = callId ?? streamId ?? message?.id ?? 'nobody';
-    // What people say comes whole.
+    // Messages of people have no deltas.
     if (message === undefined || message.entityId === bot || streams.has(id))
       streams.set(id, [...(streams.get(id) ?? []), type]);
   }
@@ -148,7 +148,7 @@ describe.each(databases)('a run on $kind', ({ create }) => {
     await database.remove();
   });
 
-  /** A person says something, and the agent's run is disturbed at its n-th transaction and then taken over. */
+  /** A person posts a message, and the agent's run is disturbed at its n-th transaction and then taken over. */
   async function disturbed(
     at: number,
     when: When,
@@ -183,7 +183,7 @@ describe.each(databases)('a run on $kind', ({ create }) => {
     return run !== undefined;
   }
 
-  test('[G42] [G38] [G57] [G64] that is interrupted at any of its transactions says each thing once, pays at most once, and every call that was started has one card with one end', async () => {
+  test('[G42] [G38] [G57] [G64] that is interrupted at any of its transactions sends each message once, pays at most once, and every call that was started has one card with one end', async () => {
     const { transactions } = await disturbed(Number.POSITIVE_INFINITY, 'before', 'interrupt');
     expect(transactions).toBeGreaterThan(5);
     for (let at = 2; at <= transactions; at++)
@@ -245,7 +245,7 @@ describe.each(databases)('a run on $kind', ({ create }) => {
     },
   );
 
-  /** An answer is given, and the run that takes it is interrupted at its n-th transaction and then taken over. */
+  /** Gives an answer; the run that consumes it is interrupted at its n-th transaction and then taken over. */
   async function answered(at: number, when: When) {
     const { registry } = script();
     const { ada, bot, space } = await lobby(world, { tools: Object.keys(registry.tools) }, { isIn: true });
@@ -264,7 +264,7 @@ describe.each(databases)('a run on $kind', ({ create }) => {
     return { asked: call.runId, runId, runs: await runs.orderBy('number').execute(), transactions: count() };
   }
 
-  test('[A25] that takes an answer has the id that the answer named, whichever transaction is interrupted', async () => {
+  test('[A25] that consumes an answer has the id that the answer named, whichever transaction is interrupted', async () => {
     const { transactions } = await answered(Number.POSITIVE_INFINITY, 'before');
     expect(transactions).toBeGreaterThan(1);
     for (let at = 1; at <= transactions; at++)

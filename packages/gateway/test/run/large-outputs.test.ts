@@ -30,7 +30,7 @@ describe.each(embedded)('an output over its limit on $kind', ({ create }) => {
     world = undefined;
   });
 
-  /** Calls what is asked for in the first step of a run. */
+  /** Makes the requested calls in the first step of a run. */
   function caller() {
     const asked: ScriptedCall[][] = [];
     const model = scriptedModel((request) => (isFirstStep(request) ? (asked.shift() ?? 'Done.') : 'Done.'));
@@ -52,7 +52,7 @@ describe.each(embedded)('an output over its limit on $kind', ({ create }) => {
     return world;
   }
 
-  /** The newest call that a request shows under that id, which is the provider's. */
+  /** The newest call in a request with this id of the provider. */
   const idOf = async ({ store }: World, shown: { callId: string } | undefined): Promise<string> =>
     (
       await store.db
@@ -91,7 +91,7 @@ describe.each(embedded)('an output over its limit on $kind', ({ create }) => {
     expect(said?.text).toBe('small');
   });
 
-  test('[G61] an output over its limit is read back whole by its reference, by the agent itself and after a restart, and by no other agent', async () => {
+  test('[G61] an output over its limit is read back completely by its reference, by the agent itself and after a restart, but by no other agent', async () => {
     const { asked, model } = caller();
     const tools = { give: { tool: giving(() => LARGE), visible: false } };
     const one = await open(model, tools);
@@ -160,7 +160,7 @@ describe.each(embedded)('an output over its limit on $kind', ({ create }) => {
     api.app.stop();
   });
 
-  test('[G61] an output over its limit that is a file, a failure, a text for people or a report of progress is cut and told of too', async () => {
+  test('[G61] an output over its limit that is a file, a failure, a text for people or a progress report is cut with a marker too', async () => {
     const { asked, model } = caller();
     const image = Buffer.alloc(30_000, 7).toString('base64');
     const picture = {
@@ -209,7 +209,7 @@ describe.each(embedded)('an output over its limit on $kind', ({ create }) => {
     expect(back.startsWith(`Here it is.\n[file: image/png]\n${image.slice(0, 20_000)}`)).toBe(true);
   });
 
-  test('[G61] an output over its limit that is even too large to be kept is told as what it is: the tool ran, and its output is gone', async () => {
+  test('[G61] for an output that is even too large to be stored, the result says that the tool ran, and that its output is gone', async () => {
     const { asked, model } = caller();
     let runs = 0;
     const flood = giving(() => {
@@ -261,7 +261,7 @@ describe.each(embedded)('an output over its limit on $kind', ({ create }) => {
     expect(JSON.stringify(model.requests.at(-1)?.prompt)).toContain(`(${LARGE.length} characters): use read_output`);
   });
 
-  test('[G61] within the limit nothing is cut, also where the value is large and its text is not', async () => {
+  test('[G61] within the limit nothing is cut, even if the value is large and its text is not', async () => {
     const { asked, model } = caller();
     const rows = Array.from({ length: 3_000 }, (_, id) => ({ id }));
     const rendered = giving(() => rows, { render: (value: unknown[]) => `${value.length} rows` });

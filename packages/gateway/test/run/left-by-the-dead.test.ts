@@ -18,7 +18,7 @@ import { withoutNotices, withoutWakes } from '../support/unheard.ts';
 import { waitingOf } from '../support/waiting-of.ts';
 import type { World } from '../support/world.ts';
 
-/** A worker loses its thread as if it had died: nothing that it still does is written, and whoever comes next takes over. */
+/** A worker loses its thread as if it had died: nothing that it still does is written, and the next worker takes over. */
 async function killWorkerOf(world: World, bot: string): Promise<void> {
   await world.store.transaction((tx) =>
     tx.db
@@ -68,7 +68,7 @@ async function begun(open: OpenWorld, settings: object = {}) {
 describeWorlds(
   'a payment that a dead worker had begun',
   (open) => {
-    /** The same after somebody approved it, in a later run than the one that asked for it. */
+    /** The same after an approval, in a later run than the one that requested it. */
     async function approvedAndBegun() {
       const given = await begun(open, { approval: true });
       const { world, bot } = given;
@@ -79,7 +79,7 @@ describeWorlds(
       return { ...given, callId: call.callId };
     }
 
-    test('[G57] [G25] a payment that a dead worker had begun and that was approved is not told as one that never ran, where its agent cannot go on', async () => {
+    test('[G57] [G25] a payment that a dead worker had begun and that was approved is not reported as never run if its agent cannot continue', async () => {
       const { world, models, bot, space, callId, paid } = await approvedAndBegun();
       delete models.default;
       await killWorkerOf(world, bot);
@@ -94,7 +94,7 @@ describeWorlds(
       });
       expect(await endsOf(world, space)).toEqual(['tool-call.error']);
       expect(paid()).toBe(1);
-      // Both the run that asked and the run that was to pay tell of the end.
+      // Both the run that asked and the run that was to pay have the end.
       const runs = await world.store.db.selectFrom('runs').select('id').where('thread_id', '=', bot).execute();
       for (const { id } of runs)
         expect((await world.events(`run:${id}`)).filter(({ type }) => type === 'tool-call.error')).toMatchObject([
@@ -103,7 +103,7 @@ describeWorlds(
       expect(runs).toHaveLength(2);
     });
 
-    test('[G57] [G25] a payment that a dead worker had begun and that was approved, of a run that was cancelled and cannot go on, has an end too', async () => {
+    test('[G57] [G25] a payment that a dead worker had begun and that was approved, of a run that was cancelled and cannot continue, has an end too', async () => {
       const { world, models, bot, space, callId } = await approvedAndBegun();
       delete models.default;
       const { id } = await world.store.db
@@ -128,7 +128,7 @@ describeWorlds(
         const { world, models, bot, space, paid } = await begun(open, { approval: true });
         await world.idle();
         const call = await waitingOf(world, bot);
-        // The worker that takes the answer dies before anything comes of it.
+        // The worker that consumes the answer dies before it does anything.
         await world.worker.stop();
         await withoutWakes(world, () =>
           answer(world.services, { ...call, answer: { approve: true }, by: { key: true } }),
@@ -163,7 +163,7 @@ describeWorlds(
       },
     );
 
-    test('[G64] a payment that was begun and has no card gets one from the worker that takes it over, in the space where the agent was', async () => {
+    test('[G64] a payment that had begun and has no card gets one from the worker that takes it over, in the space where the agent was', async () => {
       const { world, bot, space, inside, paid } = await begun(open);
       await inside;
       // Older versions wrote the card in a transaction after the start, so a process could die between the two.
@@ -184,7 +184,7 @@ describeWorlds(
       ['is idempotent', { idempotent: true }],
       ['is not idempotent', {}],
     ])(
-      '[G57] [G16] a payment that a dead worker had begun and that %s, of a run that was cancelled meanwhile, is told as what is known',
+      '[G57] [G16] a payment that a dead worker had begun and that %s, of a run that was cancelled meanwhile, has the known outcome',
       async (_what, settings) => {
         const { world, bot, space, inside, paid } = await begun(open, settings);
         await inside;

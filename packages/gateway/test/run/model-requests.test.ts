@@ -68,7 +68,7 @@ describeWorlds(
       expect(model.requests).toHaveLength(2);
     });
 
-    test('[K4] an action with an approval takes three: two until the person is asked and told so, one after the approval', async () => {
+    test('[K4] an action with an approval takes three: two until the person is asked and informed, one after the approval', async () => {
       const model = steps({ toolName: 'approve' }, 'I asked for your approval.', 'I paid.');
       const world = await open({ models: { default: model }, tools });
       const { ada, bot, space } = await lobby(world, config);
@@ -106,7 +106,7 @@ describeWorlds(
       ['waits for an approval', [{ toolName: 'approve' }, final('I paid.')]],
       ['is a message that cannot be sent', [final('I paid.'), send('Again', { replyTo: 'nothing' })]],
     ])(
-      '[K3] a final message ends nothing if another call of its reply %s: the model reads of it',
+      '[K3] a final message does not end the run if another call of its reply %s: the model reads that',
       async (_what, calls) => {
         const model = steps(calls, '');
         const world = await open({ models: { default: model }, tools });

@@ -14,7 +14,7 @@ import { openWorld } from '../support/world.ts';
 /** How an operation of the store fails. */
 type Failure = 'before' | 'in doubt';
 
-/** Short: a claim whose commit nobody heard of waits for its lease to run out. */
+/** Short, because a claim whose commit was not confirmed waits until its lease expires. */
 const LEASE_MS = 600;
 
 interface FailingStore {
@@ -22,7 +22,7 @@ interface FailingStore {
   /** The same store, which does not fail. */
   readonly raw: Store;
   arm(at: number, how: Failure): void;
-  /** Operations since then. */
+  /** Operations since it was armed. */
   readonly count: number;
 }
 
@@ -110,7 +110,7 @@ describe.each(embedded)('a store that goes away at any point of a run, on $kind,
       const { ada, space } = await lobby(world, { tools: ['pay'] }, { isIn: true });
       await world.start();
       const refs: string[] = [];
-      // Until it comes after the end of the run.
+      // Repeats until the failure comes after the end of the run.
       for (let at = 1, count = Number.POSITIVE_INFINITY; at < count; at++) {
         ref = `r${how.length}_${at}`;
         refs.push(ref);
@@ -135,14 +135,14 @@ describe.each(embedded)('a store that goes away at any point of a run, on $kind,
       expect(runs.filter(({ status }) => status !== 'completed')).toEqual([]);
       expect(cards.filter(({ status }) => status !== 'complete')).toEqual([]);
       expect(told.filter((text) => /fail|does not answer|not found/i.test(text))).toEqual([]);
-      // A repetition after a doubt carries the same key.
+      // A repetition after a doubt has the same key.
       expect(new Set(paid).size).toBe(refs.length);
       if (how === 'before') expect(paid).toHaveLength(refs.length);
     },
   );
 });
 
-/** The agent has said it, and has nothing more to do. */
+/** The agent has sent the message, and has nothing more to do. */
 async function untilDone({ db }: Store, text: string): Promise<void> {
   for (;;) {
     const said = db.selectFrom('messages').select('id').where('content', '=', JSON.stringify(text));

@@ -10,10 +10,10 @@ import { resultsOf } from '../support/requests.ts';
 import { databases } from '../support/stores.ts';
 import { openWorld } from '../support/world.ts';
 
-describe.each(databases)('a store that is away for a moment, on $kind,', ({ create }) => {
+describe.each(databases)('a store that is unavailable for a moment, on $kind,', ({ create }) => {
   const database = forAllTests(create);
 
-  test('[G43] while the store is away and a tool runs that may run only once, its result is not lost, and it is not in doubt', async () => {
+  test('[G43] does not lose the result of a tool that may run only once, and the call is not in doubt', async () => {
     let [refusals, runs] = [0, 0];
     const failing = (store: Store): Store => ({
       ...store,

@@ -52,7 +52,7 @@ describeWorlds(
       expect(await callStatus(world, callId)).toMatchObject({ status: 'pending' });
     });
 
-    test('[G34] its answer comes as an event with call, tool, input and result, and the provisional result stays as it was', async () => {
+    test('[G34] its answer is an event with call, tool, input and result, and the provisional result stays unchanged', async () => {
       const model = asking('confirm', { what: 'hotel' });
       const world = await open({
         models: { default: model },
@@ -77,7 +77,7 @@ describeWorlds(
       expect(await cardStatus(world, callId)).toBe('complete');
     });
 
-    test('[G32] a waiting call that expires is told once, its card too, and the call is settled as expired', async () => {
+    test('[G32] a waiting call that expires causes one event, its card ends too, and the call is settled as expired', async () => {
       const model = asking('confirm');
       const world = await open({ models: { default: model }, tools: { confirm: { ...confirm, expiresInMs: 60_000 } } });
       const { ada, bot, space } = await lobby(world, { tools: ['confirm'] }, { isIn: true });
@@ -139,7 +139,7 @@ describeWorlds(
       const request = model.requests[2] as never as { prompt: never };
       expect(inboxOf(request)[0]?.data).toMatchObject({ callId: nameOfCall(callId), outcome: { status: 'approved' } });
       expect(textsOf(request.prompt).join('\n')).toContain('paid 5');
-      // The input is told once: with the result, which names the call.
+      // The input is sent once: with the result, which names the call.
       expect(
         textsOf(request.prompt)
           .join('\n')
@@ -152,7 +152,7 @@ describeWorlds(
       expect(await cardStatus(world, callId)).toBe('complete');
     });
 
-    test('[G36] an edited input is what runs; one that does not fit is refused; a denial runs nothing', async () => {
+    test('[G36] the edited input runs; one that does not fit is refused; a denial runs nothing', async () => {
       const paid: unknown[] = [];
       const model = scriptedModel((request) =>
         inboxOf(request).some(({ type }) => type === 'space_message') &&
@@ -204,7 +204,7 @@ describeWorlds(
       expect(read).toContain('too much');
     });
 
-    test('[G36] a decision whose run failed after the tool ran is told when it is redriven, also after compactions, and runs nothing again', async () => {
+    test('[G36] a decision whose run failed after the tool ran reaches the model when it is redriven, also after compactions, and runs nothing again', async () => {
       let [runs, isDown] = [0, false];
       const danger = tool({
         description: 'Does it.',
@@ -241,7 +241,7 @@ describeWorlds(
       expect(runs).toBe(1);
     });
 
-    test('[G25] one that was approved, and whose agent then fails for good, has a card that ends', async () => {
+    test('[G25] the card of an approved call whose agent then fails permanently ends', async () => {
       const danger = tool({
         description: 'Does it.',
         inputSchema: z.object({}),

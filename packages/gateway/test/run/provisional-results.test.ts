@@ -32,9 +32,9 @@ const tools = {
 
 interface Case {
   readonly toolName: keyof typeof tools;
-  /** Undefined: nobody answers, and it expires. */
+  /** Undefined: the call is not answered, and expires. */
   readonly given: Answer | undefined;
-  /** What the view says in the end. */
+  /** The final text in the view. */
   readonly outcome: RegExp;
 }
 
@@ -52,7 +52,7 @@ const cases: readonly (readonly [string, Case])[] = [
   ['of an external tool that fails', { toolName: 'report', given: { error: 'No paper.' }, outcome: /No paper\./ }],
 ];
 
-/** What no text may say of a call that has an outcome. */
+/** Phrases that must not be in the text of a call that has an outcome. */
 const UNTRUE =
   /not run|has not|waits for|is waiting|is pending|"status":"pending"(?!.*(when this was written|became pending))/i;
 
@@ -74,7 +74,7 @@ describe.each(embedded)('the provisional result of a call on $kind', ({ create }
     ['whole', {}],
     ['compacted', { consciousnessTokens: 900 }],
   ])('in a transcript that is %s', (_how, agentLimits) => {
-    test.each(cases)('[G60] %s reads true before and after the outcome, also after a restart', async (_what, given) => {
+    test.each(cases)('[G60] %s has a true text before and after the outcome and a restart', async (_what, given) => {
       const { toolName, outcome } = given;
       const model = scriptedModel((request) => {
         if (systemOf(request).startsWith('You keep the memory')) return new Error('No summary today.');
@@ -109,7 +109,7 @@ describe.each(embedded)('the provisional result of a call on $kind', ({ create }
     });
   });
 
-  test('[G60] [G16] that was approved reads true after its run was cancelled while the tool ran', async () => {
+  test('[G60] [G16] that was approved is true after its run was cancelled while the tool ran', async () => {
     const inside = Promise.withResolvers<void>();
     const slow = tool({
       description: 'Takes its time.',
@@ -151,14 +151,14 @@ async function compactions({ store }: World, agentId: string): Promise<number> {
   return (await rows.where('kind', '=', 'compaction').execute()).length;
 }
 
-/** What the model was asked last in a run. */
+/** The last request to the model in a run. */
 function last(model: ScriptedModel): LanguageModelV4CallOptions {
   const asked = model.requests.findLast((request) => !systemOf(request).startsWith('You keep the memory'));
   if (asked === undefined) throw new Error('The model was not asked.');
   return asked;
 }
 
-/** Everything but the instructions, which tell how things are in general. */
+/** Everything except the instructions, which are general. */
 function textOf({ prompt }: LanguageModelV4CallOptions): string {
   return JSON.stringify(prompt.slice(1)).replaceAll('\\"', '"');
 }

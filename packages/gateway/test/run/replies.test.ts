@@ -37,7 +37,7 @@ const lastRun = async ({ store }: World, bot: string) => {
   return await getRunDetails(store.db, (await runs.executeTakeFirstOrThrow()).id);
 };
 
-/** What the space was told of messages of the agent: types, and the text of drafts. */
+/** The events of the space about messages of the agent: types, and the text of drafts. */
 const toldIn = async (world: World, spaceId: string, bot: string) =>
   (await world.events(spaceStream(spaceId))).flatMap(({ type, payload }) => {
     const { message, delta } = payload as { message?: { entityId: string; kind: string }; delta?: string };
@@ -48,7 +48,7 @@ const toldIn = async (world: World, spaceId: string, bot: string) =>
 describeWorlds(
   'text that ends a run',
   (open) => {
-    test('[K2] is posted in the space of the person who wrote, as the message whose draft people saw, with the end of the run', async () => {
+    test('[K2] is posted in the space of the person who wrote, under the id of its draft, with the end of the run', async () => {
       const world = await open({ models: { default: steps('\n Hello, Ada. ') } });
       const { ada, bot, space } = await lobby(world, BY_DEFAULT);
       await world.say(space, ada, 'Hi');
@@ -86,7 +86,7 @@ describeWorlds(
       expect(await lastRun(world, bot)).toMatchObject({ status: 'completed' });
     });
 
-    test('[K2] is not posted if the agent has sent a message there in this run, and is if it spoke elsewhere alone', async () => {
+    test('[K2] is not posted if the agent has sent a message there in this run, but is if it has sent messages only elsewhere', async () => {
       const ids: { other?: string } = {};
       const model = scriptedModel((request, invocation) => {
         if (invocation === 1) return send('My answer.');
@@ -143,7 +143,7 @@ describeWorlds(
       ['an operator', undefined, ['Asked.', 'It is paid.']],
       ['a service', 'service', ['Asked.']],
     ] as const)(
-      '[K2] after an answer of %s to a call, what the space reads is as it should be',
+      '[K2] after an answer of %s to a call, the space has the right messages',
       async (_who, kind, posted) => {
         const pay = tool({ description: 'Pays.', inputSchema: z.object({}), approval: true, execute: () => 'Paid.' });
         const model = steps({ toolName: 'pay' }, 'Asked.', 'It is paid.');
@@ -161,7 +161,7 @@ describeWorlds(
       },
     );
 
-    test('[K2] beside calls is withdrawn as soon as the call begins, and is no reply', async () => {
+    test('[K2] next to calls is withdrawn as soon as the call begins, and is not a reply', async () => {
       const model = steps({ text: 'Let me look.', calls: [{ toolName: 'look' }] }, 'I saw it.');
       const world = await open({ models: { default: model }, tools: hiddenLook });
       const { ada, bot, space } = await lobby(world, { ...BY_DEFAULT, tools: ['look'] });
@@ -258,7 +258,7 @@ describeWorlds(
       expect(await lastRun(world, bot)).toMatchObject({ status: 'cancelled' });
     });
 
-    test('[K2] goes to the space that woke the agent, whatever a message says and wherever the model went', async () => {
+    test('[K2] is posted in the space that woke the agent, whatever a message says and whichever space the model entered', async () => {
       const ids: { other?: string } = {};
       const model = scriptedModel((_request, invocation) =>
         invocation === 1 ? { toolName: 'enter_space', input: { spaceId: ids.other } } : 'The secret is 42.',

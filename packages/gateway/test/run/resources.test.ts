@@ -41,7 +41,7 @@ const calling = () =>
   );
 
 describeWorlds('resources', (open) => {
-  test('[A10] 100 runs open one of their own each, share it among their calls, and leave none open', async () => {
+  test('[A10] 100 runs open one each, share it among their calls, and leave none open', async () => {
     const { use, open: left, made } = counted();
     const world = await open({ models: { default: calling() }, tools: { use } });
     const halls = await Promise.all(Array.from({ length: 10 }, () => lobby(world, { tools: ['use'] }, { isIn: true })));
@@ -73,7 +73,7 @@ describeWorlds('resources', (open) => {
       open: left,
       made,
     } = counted((signal) => {
-      // What the first call of a run opened stays open while the second one runs.
+      // The resource that the first call of a run opened stays open while the second one runs.
       if (++calls % 2 === 1) return 'used';
       begun.resolve();
       return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
@@ -102,7 +102,7 @@ describeWorlds('resources', (open) => {
     expect([made.run, left.run.size, left.call.size]).toEqual([2, 0, 0]);
   });
 
-  test('[A10] a tool that is tried out closes what it opened', async () => {
+  test('[A10] a test call of a tool closes what it opened', async () => {
     const { use, open: left, made } = counted();
     const world = await open({ models: { default: calling() }, tools: { use } });
     const trial = { input: {}, approve: true, signal: new AbortController().signal };

@@ -66,7 +66,7 @@ describeWorlds(
         metadata: { toolName: 'offer', response: true },
       });
       expect(run).toMatchObject({ status: 'completed', response: 'For you: 45 €.' });
-      // Other agents hear it like any message.
+      // Other agents get it like any message.
       expect(inboxOf(listener.requests.at(-1) as never).map(({ data }) => data.text)).toContain('For you: 45 €.');
       const told = (await world.events(spaceStream(space))).filter(({ type }) => type === 'message.complete');
       expect(told.at(-1)?.payload).toMatchObject({ streamId: message?.id, message: { text: 'For you: 45 €.' } });
@@ -102,7 +102,7 @@ describeWorlds(
       ]);
     });
 
-    test('[A23] a tool of the contract is a response although it is not terminal, and a terminal tool that is not listed is none', async () => {
+    test('[A23] the output of a tool of the contract is a response although it is not terminal, and that of an unlisted terminal tool is not', async () => {
       const model = steps({ toolName: 'offer' }, { toolName: 'report' });
       const report = tool({ description: 'Reports.', inputSchema, effects: 'none', execute: () => 'The report.' });
       const tools = { offer: ends(() => 'An offer.'), report: { tool: report, visible: false } };
@@ -132,7 +132,7 @@ describeWorlds(
       expect(await runsOf(world, bot)).toMatchObject([{ status: 'completed' }]);
     });
 
-    test('[A23] of a reply, people get the words for people', async () => {
+    test('[A23] of a reply result, people get the text for people', async () => {
       const say = hidden(() => reply({ user: 'Sent!', model: 'Sent with id 7.' }));
       const world = await open({ models: { default: steps({ toolName: 'say' }) }, tools: { say } });
       const { ada, bot, space } = await lobby(world, { tools: ['say'] }, { isIn: true });
@@ -170,7 +170,7 @@ describeWorlds(
       ['pass_event', {}, []],
       ['complete_task', { result: 'all good' }, ['Task completed: all good']],
     ])(
-      '[A23] %s, if it ends the run, leaves in the space what is for people and no other output',
+      '[A23] %s, if it ends the run, leaves only the output for people in the space, and no other',
       async (toolId, input, texts) => {
         const world = await open({ models: { default: steps({ toolName: toolId, input }) } });
         const tools = ['pass_event', 'complete_task'].filter((name) => name === toolId);
@@ -276,7 +276,7 @@ describeWorlds(
       },
     );
 
-    test('[A24] a tool that the contract names by its id is told by its name', async () => {
+    test('[A24] a tool that the contract names by its id is shown by its name', async () => {
       const model = steps({ toolName: 'finish' });
       const world = await open({ models: { default: model } });
       const value = { name: 'finish', executionType: 'internal', execution: { value: 'Finished.' } } as const;

@@ -27,7 +27,7 @@ const newRegistry = (): Registry => ({
 
 let tools = 0;
 
-describeWorlds('the cache of what runs need of configurations', (open) => {
+describeWorlds('the cache of run set-ups', (open) => {
   async function opened() {
     const { store } = await open({});
     // The tests share a database.
@@ -45,7 +45,7 @@ describeWorlds('the cache of what runs need of configurations', (open) => {
     return { store, id, name, registry, get };
   }
 
-  test('equal keys give the same entry, also to agents with equal configurations, and so the same tools', async () => {
+  test('equal keys have the same entry, also for agents with equal configurations, and so the same tools', async () => {
     const { name, get } = await opened();
     const setup = await get();
     expect(setup.registryTools[name]).toMatchObject({ name });

@@ -20,7 +20,7 @@ describe.each(databases)('runs on $kind', ({ create }) => {
     return world;
   };
 
-  test('[G12] a person writes, the agent wakes, enters the space and answers; what it thinks stays private', async () => {
+  test('[G12] a person writes, the agent wakes, enters the space and answers; its text stays private', async () => {
     const model = scriptedModel((request, invocation) => {
       const spaceId = spaceIn(request);
       if (invocation === 1)

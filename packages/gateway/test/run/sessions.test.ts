@@ -21,7 +21,7 @@ interface Added extends SessionEvent {
 const on = { Added: (items: readonly string[], { item }: Added) => [...items, item] };
 const cart = slice<readonly string[]>('cart', { initial: [], on });
 
-/** Writes to the slice, and brings it. */
+/** Writes to the slice, and registers it. */
 const adding = (to: Slice<readonly string[]>, more: { approval?: boolean } = {}) =>
   tool({
     description: 'Adds an item.',
@@ -45,7 +45,7 @@ const looking = (at: Slice<readonly string[]>) =>
     execute: (_input, { session }) => `sees ${session.read(at).join(' ')}`,
   });
 
-/** Does what the newest message says: "add apple" calls the tool "add" with this item. `padding`: what it says at the end. */
+/** Does what the newest message says: "add apple" calls the tool "add" with this item. `padding`: its final text. */
 const obeying = (padding = '') =>
   scriptedModel(({ prompt }) => {
     if (systemOf({ prompt }).startsWith('You keep the memory')) return 'Things were bought.';
@@ -55,14 +55,14 @@ const obeying = (padding = '') =>
     return isDone || toolName === '' ? `Done. ${padding}` : { toolName, input: item === undefined ? {} : { item } };
   });
 
-/** Of a message in a space, or one in a chat. Other events order nothing. */
+/** The text of a message in a space, or of one in a chat. Other events contain no order. */
 function orderIn(prompt: Parameters<typeof textsOf>[0]): readonly string[] | undefined {
   const [text] = textsOf(prompt);
   if (text?.startsWith('<inbox-') === true) return String(inboxOf({ prompt })[0]?.data.text ?? '').split(' ');
   return text === undefined || text.startsWith('<') ? undefined : text.split(' ');
 }
 
-/** What the last call said. */
+/** The output of the last call. */
 const lastResult = (model: ReturnType<typeof obeying>): string | undefined =>
   model.requests.flatMap((request) => resultsOf(request as never).slice(-1)).at(-1)?.text;
 
@@ -81,7 +81,7 @@ const failuresOf = async (world: World, bot: string) =>
     .where('status', '!=', 'done')
     .execute();
 
-/** Another gateway, with other tools, goes on with the same agents. */
+/** Another gateway, with other tools, continues with the same agents. */
 async function replace(world: World, open: OpenWorld, options: Parameters<OpenWorld>[0]): Promise<World> {
   await world.stop();
   return await open(options);
@@ -90,7 +90,7 @@ async function replace(world: World, open: OpenWorld, options: Parameters<OpenWo
 describeWorlds(
   'a session',
   (open) => {
-    test('[A4] [A5] what calls wrote is there in the next run, for a tool that only reads it, and on another gateway; what failed calls wrote is not', async () => {
+    test('[A4] [A5] writes of calls are kept in the next run, for a tool that only reads them, and on another gateway; those of failed calls are not', async () => {
       const model = obeying();
       const tools = { add: adding(cart), look: looking(cart) };
       const world = await open({ models: { default: model }, tools });
@@ -118,7 +118,7 @@ describeWorlds(
       expect(lastResult(model)).toBe('sees apple pear');
     });
 
-    test('[A4] [A5] it survives any number of compactions, and no run fails of them', async () => {
+    test('[A4] [A5] it survives any number of compactions, and no run fails because of them', async () => {
       const model = obeying('x'.repeat(1_500));
       const tools = { add: adding(cart), look: looking(cart) };
       const world = await open({ models: { default: model }, tools });
@@ -233,7 +233,7 @@ describeWorlds(
       expect(await failuresOf(second, hall.bot)).toMatchObject([{ status: 'pending', attempts: 0 }]);
     });
 
-    test('[A4] state that JSON cannot hold fails the call that wrote it, and the runs after it go on', async () => {
+    test('[A4] state that JSON cannot hold fails the call that wrote it, and later runs work', async () => {
       const model = obeying();
       const price = slice<number>('price', { initial: 0, on: { Added: () => Number.NaN } });
       const world = await open({

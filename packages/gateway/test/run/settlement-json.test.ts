@@ -38,7 +38,7 @@ test('a settlement is serialized once: its input once and its outcome once', () 
   expect(output).toBe('{"n":1}');
 });
 
-test('of an outcome that was cut the call keeps the complete one, and all others read the cut one', () => {
+test('if an outcome was cut, the call row keeps the complete one, and all others have the cut one', () => {
   const cut: Outcome = { status: 'ok', value: 'lon…', text: 'lon…' };
   const json = serialized(cut, { fullOutcome: { status: 'ok', value: 'long', text: 'long' } });
   expect(JSON.parse(json.outcome)).toEqual({ status: 'ok', value: 'long', text: 'long' });
@@ -58,7 +58,7 @@ test('a tool that returned nothing has no output', () => {
   expect([output, outcome]).toEqual([undefined, '{"status":"ok","text":""}']);
 });
 
-test('what JSON holds of any value is stored, whether it was copied before or not', () => {
+test('the JSON form of any value is stored, whether it was copied before or not', () => {
   fc.assert(
     fc.property(fc.anything({ withBigInt: true, withDate: true, withMap: true, withTypedArray: true }), (value) => {
       const [copied] = new Transcript([{ kind: 'settled', settlement: endOf(value) }]).toJSON().entries;
@@ -72,7 +72,7 @@ function endOf(value: unknown): Settlement {
   return { ...CALL, input: value, outcome: { status: 'ok', value, text: '' } };
 }
 
-test('a value that says what it holds only once is stored as it was read then, or as unreadable', () => {
+test('a value that can be read only once is stored as it was read then, or as unreadable', () => {
   let times = 0;
   const once = {
     get n() {
@@ -101,7 +101,7 @@ test.each([
 });
 
 describeWorlds('a run', (open) => {
-  test('serializes the result of a visible call for the model, to know its length, and once to store and show it', async () => {
+  test('serializes the result of a visible call once for the model, to measure it, and once to store and show it', async () => {
     const value = counting();
     const give = tool({ description: 'Gives.', inputSchema: z.object({}), execute: () => value });
     const model = scriptedModel((_request, asked) => (asked === 1 ? [{ toolName: 'give' }] : 'Done.'));

@@ -13,7 +13,7 @@ const textsIn = async (world: World, space: string): Promise<unknown[]> =>
     await world.store.db.selectFrom('messages').select('content').where('space_id', '=', space).orderBy('seq').execute()
   ).map(({ content }) => JSON.parse(content));
 
-/** Says what the script says of each run's first step, then ends. */
+/** Replies in each run's first step with the script, and then ends. */
 const steps = (...replies: ScriptedReply[]) =>
   scriptedModel((_request, invocation) => replies[invocation - 1] ?? 'Done.');
 
@@ -178,7 +178,7 @@ describeWorlds('the tools of every agent', (open) => {
     expect(told[1]).toContain('There is no space');
   });
 
-  test('[G22] what an agent keeps is shown in its prompt with its keys, and what it says of another’s is "not found"', async () => {
+  test('[G22] goals, memories and plans of an agent are in its prompt with their keys, and those of another agent are "not found"', async () => {
     const told: string[] = [];
     const model = scriptedModel((request, invocation) => {
       told.push(resultsOf(request).at(-1)?.text ?? '');

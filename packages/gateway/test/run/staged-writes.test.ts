@@ -70,7 +70,7 @@ describe.each(databases)('a staged write on $kind', ({ create }) => {
     return { journal, context, ids, settle, stored };
   }
 
-  test('a staged write that is refused undoes its own call alone: the end of another call at the same moment stays', async () => {
+  test('a staged write that is refused undoes only its own call: the end of another call at the same moment stays', async () => {
     const { journal, context, ids, settle, stored } = await openJournal();
     const [plain, staged] = ids;
     const refuse = (): never => {

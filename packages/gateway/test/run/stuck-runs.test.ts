@@ -65,7 +65,7 @@ describeIdleWorld('a run that no worker survives', ({ world }) => {
     expect(told[1]?.payload).toMatchObject({ text: expect.stringContaining('It does not try again by itself.') });
     const ends = (await world.events(runStream(run?.id ?? ''))).filter(({ type }) => type === 'run.end');
     expect(ends).toMatchObject([{ payload: { status: 'failed', stop: NO_PROGRESS } }]);
-    // The thread is free: the agent takes what comes next, and what is redriven.
+    // The thread is free: the agent handles new events, and redriven ones.
     await world.in((tx) => redrive(tx, { agentId: bot, eventIds: [event?.event_id ?? ''] }));
     expect((await claim(world, bot))?.run.number).toBe(2);
   });
@@ -78,7 +78,7 @@ describeIdleWorld('a run that no worker survives', ({ world }) => {
     expect(await awaitRun(world.services, runId)).toMatchObject({ status: 'failed', stop: NO_PROGRESS });
   });
 
-  test('[X27] a takeover after progress starts the count anew', async () => {
+  test('[X27] a takeover after progress resets the count', async () => {
     const { ada, bot, space } = await lobby(world);
     await world.say(space, ada, 'Go');
     for (let deaths = 0; deaths < 3; deaths++) await claimAndDie(world, bot);
@@ -92,7 +92,7 @@ describeIdleWorld('a run that no worker survives', ({ world }) => {
     expect(await runsOf(world, bot)).toMatchObject([{ status: 'failed', stop: NO_PROGRESS }]);
   });
 
-  test('[X27] a worker that stops in good order counts for nothing, however often that happens', async () => {
+  test('[X27] a worker that stops gracefully does not count, however often that happens', async () => {
     const { ada, bot, space } = await lobby(world);
     await world.say(space, ada, 'Go');
     for (let deploys = 0; deploys < 5; deploys++) {
@@ -106,7 +106,7 @@ describeIdleWorld('a run that no worker survives', ({ world }) => {
     expect(await runsOf(world, bot)).toMatchObject([{ status: 'failed', stop: NO_PROGRESS }]);
   });
 
-  test('[X27] a worker that finds its own run, because the confirmation of its claim was lost, counts for nothing', async () => {
+  test('[X27] a worker that finds its own run, because the confirmation of its claim was lost, does not count', async () => {
     const { ada, bot, space } = await lobby(world);
     await world.say(space, ada, 'Go');
     for (let losses = 0; losses < 6; losses++) {
@@ -139,7 +139,7 @@ describeIdleWorld('a run that no worker survives', ({ world }) => {
 });
 
 describeIdleWorld('a call that no worker survives', ({ world }) => {
-  test('[X27] [G57] [G64] a call that is started again by each worker and stops each of them ends as one of unknown outcome, on its card too', async () => {
+  test('[X27] [G57] [G64] a call that is started again by each worker and kills each of them has an unknown outcome, on its card too', async () => {
     const { bot, space, takeUp, stop } = await hangingCall(world);
     for (let deaths = 1; deaths <= 3; deaths++) expect(await takeUp()).toBeDefined();
     expect(await takeUp()).toBeUndefined();
@@ -151,12 +151,12 @@ describeIdleWorld('a call that no worker survives', ({ world }) => {
     expect(await cards.where('kind', '=', 'tool').execute()).toEqual([{ status: 'error' }]);
   });
 
-  test('[X27] a call that holds each worker up until its lease is lost, and is started again by the next, ends too', async () => {
+  test('[X27] a call that blocks each worker until its lease is lost, and is started again by the next, ends too', async () => {
     const { bot, takeUp, stop } = await hangingCall(world);
     let takeovers = 0;
     for (let runId = await takeUp(); runId !== undefined; runId = await takeUp()) {
       takeovers++;
-      // The worker before wakes up and finds its lease lost.
+      // The previous worker continues and finds its lease lost.
       await excuseTakeover(world.store, runId);
       if (takeovers > 30) break;
     }
@@ -201,7 +201,7 @@ async function hangingCall(world: World) {
 describeWorlds(
   'a worker that is slow',
   (open) => {
-    test('[X27] a worker that finds its lease lost counts for nothing, because the run did not stop it', async () => {
+    test('[X27] a worker that finds its lease lost does not count, because the run did not stop it', async () => {
       let asked = 0;
       const model = scriptedModel(() => 'Done.');
       const slow: typeof model = {

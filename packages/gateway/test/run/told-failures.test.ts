@@ -26,7 +26,7 @@ function providerError(statusCode: number, message: string): Error {
 }
 
 describeWorlds('a run that fails', (open) => {
-  test('[G59] a run that fails is told to the people it concerns, once for each attempt, with when it is tried again and no word of what was thrown', async () => {
+  test('[G59] people in the affected spaces see a failed run once for each attempt, with the time of the retry and without the error', async () => {
     const model = scriptedModel((_request, invocation) =>
       invocation < 3 ? new Error('secret sk-123 of the provider at line 7') : 'Done.',
     );
@@ -54,7 +54,7 @@ describeWorlds('a run that fails', (open) => {
     expect(failures[1].retryAt).toBeGreaterThan(failures[0].retryAt);
   });
 
-  test('[G59] a run that fails is told without a time once it is not tried again, and again after it was redriven', async () => {
+  test('[G59] a failed run is shown without a time if it is not retried, and again after it was redriven', async () => {
     const model = scriptedModel(() => providerError(500, 'internal host 10.0.0.7 is down'));
     const world = await open({ models: { default: model }, agentLimits: { maxAttempts: 1 } });
     const { ada, bot, space } = await lobby(world, {}, { isIn: true });
@@ -65,7 +65,7 @@ describeWorlds('a run that fails', (open) => {
     await world.store.transaction((tx) => redrive(tx, { agentId: bot }));
     await world.idle();
     expect(await told(world, space)).toHaveLength(2);
-    // Where it was shown as active it is shown at rest, after that.
+    // Where it was shown as active it is shown as inactive afterwards.
     const types = (await world.events(spaceStream(space))).map(({ type }) => type);
     expect(types.filter((type) => type.startsWith('agent.'))).toEqual([
       ...['agent.active', 'agent.failed', 'agent.inactive'],
@@ -73,7 +73,7 @@ describeWorlds('a run that fails', (open) => {
     ]);
   });
 
-  test('a failure stays with the member of the space until it is tried again, redriven, or the agent writes there', async () => {
+  test('a failure stays on the member of the space until the run is retried, redriven, or the agent writes there', async () => {
     const gate = Promise.withResolvers<void>();
     const model = scriptedModel(async ({ prompt }, invocation) => {
       if (invocation === 2) await gate.promise;
@@ -93,7 +93,7 @@ describeWorlds('a run that fails', (open) => {
     expect(await failure()).toEqual({ runId, text, at: expect.any(Number) });
     expect(await failure(other)).toBeUndefined();
 
-    // It is tried again: what is known of the try before does not matter any more.
+    // It is retried: the previous failure does not matter any more.
     await world.store.transaction((tx) => redrive(tx, { agentId: bot }));
     await expect.poll(() => model.requests.length).toBe(2);
     expect(await failure()).toBeUndefined();
@@ -107,7 +107,7 @@ describeWorlds('a run that fails', (open) => {
     expect(await failure()).toBeUndefined();
   });
 
-  test('[G59] a run that fails is told where the agent worked and where its events came from, and nowhere else', async () => {
+  test('[G59] a failed run is shown where the agent worked and where its events came from, and nowhere else', async () => {
     const gate = Promise.withResolvers<void>();
     const place: { worked?: string } = {};
     const model = scriptedModel(async (_request, invocation) => {
@@ -136,7 +136,7 @@ describeWorlds('a run that fails', (open) => {
   });
 
   test.each([401, 403, 404])(
-    '[G59] because the provider answered %i is not tried again: its events are dead at once, with the error, and can be redriven',
+    '[G59] because the provider answered %i is not retried: its events are dead at once, with the error, and can be redriven',
     async (status) => {
       let isMended = false;
       const model = scriptedModel(() => (isMended ? 'Done.' : providerError(status, 'No such thing.')));
@@ -160,7 +160,7 @@ describeWorlds('a run that fails', (open) => {
     },
   );
 
-  test('[G59] a run that fails because its configuration names a tool that is not there is not tried again', async () => {
+  test('[G59] a run that fails because its configuration names a missing tool is not retried', async () => {
     const world = await open({ models: { default: scriptedModel(() => 'Done.') } });
     const { ada, bot, space } = await lobby(world, { tools: ['gone'] });
     await world.say(space, ada, 'Hi');

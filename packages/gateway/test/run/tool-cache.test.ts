@@ -10,7 +10,7 @@ import { isFirstStep } from '../support/requests.ts';
 const inputSchema = z.object({ city: z.string() });
 
 describeWorlds('the cache of an agent', (open) => {
-  /** Calls the tools in each of two runs, and gives the cities that each tool was run with. */
+  /** Calls the tools in each of two runs, and returns the cities that each tool was run with. */
   const runTwice = async (cities: readonly string[], cache: object) => {
     const ran: Record<string, string[]> = { look: [], act: [], fail: [] };
     const make = (name: string, effects: 'none' | 'external', isFailing = false) =>
@@ -36,7 +36,7 @@ describeWorlds('the cache of an agent', (open) => {
     return ran;
   };
 
-  test('[X21] the cache of an agent outlives a run, for tools without effects alone, and keeps no error', async () => {
+  test('[X21] the cache of an agent is kept after a run, only for tools without effects, and without errors', async () => {
     const ran = await runTwice(['Rome'], { ttlMs: 60_000 });
     expect(ran).toEqual({ look: ['Rome'], act: ['Rome', 'Rome'], fail: ['Rome', 'Rome'] });
   });
@@ -47,7 +47,7 @@ describeWorlds('the cache of an agent', (open) => {
   });
 });
 
-describe('the results that caches keep', () => {
+describe('cached results', () => {
   const caches = (now = { ms: 0 }) => new ToolCaches({ clock: { now: () => now.ms } });
   const owner = { agentId: 'a', ttlMs: 10, isWithoutEffects: () => true };
   const ask = async (from: ToolCaches, input: unknown, more: object = {}): Promise<unknown> => {
@@ -61,7 +61,7 @@ describe('the results that caches keep', () => {
     return hasRun ? 'ran' : 'kept';
   };
 
-  test('[X21] cached results are of one agent, and of the same input in whatever order its keys are', async () => {
+  test('[X21] cached results are per agent, and found by the same input with its keys in any order', async () => {
     const kept = caches();
     expect(await ask(kept, { a: 1, b: { c: 2, d: 3 } })).toBe('ran');
     expect(await ask(kept, { b: { d: 3, c: 2 }, a: 1 })).toBe('kept');

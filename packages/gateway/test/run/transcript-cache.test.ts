@@ -20,19 +20,19 @@ const activeRunOf = (threadId: string, epoch: number): Pick<ActiveRun, 'lease' |
   rows: [row],
 });
 
-test('a transcript is known until another worker has held the thread', () => {
+test('a transcript is cached until another worker has held the thread', () => {
   const transcriptCache = new TranscriptCache();
   transcriptCache.put(activeRunOf('a', 5));
   expect(transcriptCache.get({ threadId: 'a', epoch: 5 }, { isNewClaim: false })).toEqual([row]);
   expect(transcriptCache.get({ threadId: 'a', epoch: 6 }, { isNewClaim: true })).toEqual([row]);
   transcriptCache.updateEpoch({ threadId: 'a', epoch: 6 });
   expect(transcriptCache.get({ threadId: 'a', epoch: 7 }, { isNewClaim: true })).toEqual([row]);
-  // Somebody had it in epoch 7.
+  // Another worker had it in epoch 7.
   expect(transcriptCache.get({ threadId: 'a', epoch: 8 }, { isNewClaim: true })).toBeUndefined();
   expect(transcriptCache.get({ threadId: 'a', epoch: 7 }, { isNewClaim: true })).toBeUndefined();
 });
 
-test('those used longest ago are forgotten where they are too much together', () => {
+test('the least recently used are dropped if together they are too large', () => {
   const transcriptCache = new TranscriptCache({ maxCharacters: 4 * row.payload.length });
   const isKept = (threadId: string): boolean =>
     transcriptCache.get({ threadId, epoch: 1 }, { isNewClaim: false }) !== undefined;
@@ -40,7 +40,7 @@ test('those used longest ago are forgotten where they are too much together', ()
   transcriptCache.updateEpoch({ threadId: 'a', epoch: 1 });
   transcriptCache.put(activeRunOf('e', 1));
   expect(['a', 'b', 'c', 'd', 'e'].map(isKept)).toEqual([true, false, true, true, true]);
-  // One that would take the place of most others is not kept.
+  // A transcript that would replace most others is not cached.
   transcriptCache.put({ lease: { threadId: 'f', epoch: 1 }, rows: [row, row] });
   expect(isKept('f')).toBe(false);
 });
@@ -48,7 +48,7 @@ test('those used longest ago are forgotten where they are too much together', ()
 describe.each(embedded)('transcriptCache on $kind', ({ create }) => {
   const database = forAllTests(create);
 
-  test('[G13] what is kept of a run is what the store gives', async () => {
+  test('[G13] a cached transcript equals the stored one', async () => {
     const given = { list: [1, undefined, new Date(0)], nested: { none: undefined, 'a"b': '<x>' } };
     const add = tool({ description: 'Gives.', inputSchema: z.object({}), execute: () => given });
     const model = scriptedModel((_request, invocation) => (invocation % 2 === 1 ? [{ toolName: 'add' }] : 'Done.'));
@@ -77,7 +77,7 @@ describe.each(embedded)('transcriptCache on $kind', ({ create }) => {
       expect(run.number).toBe(count);
       if (ended.transcript !== 'unknown')
         transcriptCache.put({ lease, rows: ended.transcript, state: taken.run.state });
-      // A tool that still changes what it gave changes nothing that happened.
+      // A tool that still mutates its result does not change the transcript.
       given.list.push(count);
       const stored = await loadTranscriptRows(world.store.db, bot);
       expect(transcriptCache.get(taken.lease, { isNewClaim: false })).toEqual(stored.map((row) => ({ ...row })));
@@ -88,7 +88,7 @@ describe.each(embedded)('transcriptCache on $kind', ({ create }) => {
 });
 
 describe.each([onPostgres])('transcriptCache of several gateways', ({ create }) => {
-  test('[G13] two gateways that take turns with a thread forget nothing of it', async () => {
+  test('[G13] two gateways that take turns with a thread lose nothing of it', async () => {
     const database = await create();
     const heard: string[] = [];
     const model = scriptedModel(({ prompt }) => {
@@ -103,7 +103,7 @@ describe.each([onPostgres])('transcriptCache of several gateways', ({ create }) 
     for (const world of worlds) await world.start();
     const texts = Array.from({ length: 12 }, (_, index) => `This is number ${index}.`);
     for (const [index, text] of texts.entries()) {
-      // Each is woken by its own scheduler: some messages in a row by one, then by the other.
+      // Each is woken by its own scheduler: some messages in a row are handled by one, then some by the other.
       const world = worlds[Math.floor(index / 2) % 2 === 0 ? 0 : 1];
       await world.say(space, ada, text);
       await world.idle();

@@ -21,7 +21,7 @@ async function told(world: World, space: string): Promise<unknown[]> {
   return events.filter(({ type }) => type === 'agent.failed').map(({ payload }) => payload);
 }
 
-/** Another gateway's claims in between: what this worker kept of the thread is not used. */
+/** Another gateway's claims in between, so that the cache of this worker is not used. */
 const forget = (world: World, bot: string) =>
   world.store.transaction((tx) =>
     tx.db
@@ -31,7 +31,7 @@ const forget = (world: World, bot: string) =>
       .execute(),
   );
 
-/** Puts this in place of the first message's row, and gives what puts it back. */
+/** Replaces the first message's row, and returns a function that restores it. */
 async function damage(
   world: World,
   bot: string,
@@ -67,7 +67,7 @@ const DAMAGES = [
 
 describeWorlds('a stored transcript that cannot be read', (open) => {
   test.each(DAMAGES)(
-    '[G11] [G59] a transcript that cannot be read because a row has %s makes what waits dead with the error, told once, and is redriven once it is mended',
+    '[G11] [G59] a transcript that cannot be read because a row has %s makes waiting events dead with the error, shown once, and they are redriven once it is repaired',
     async (_what, payload) => {
       const model = scriptedModel(() => 'Done.');
       const world = await open({ models: { default: model } });
@@ -103,14 +103,14 @@ describeWorlds('a stored transcript that cannot be read', (open) => {
     },
   );
 
-  test('[G41] [G59] a transcript that cannot be read under a run that a dead worker left ends that run as failed, and its calls in doubt with it', async () => {
+  test('[G41] [G59] a transcript that cannot be read ends the run that a dead worker left as failed, with its calls in doubt', async () => {
     const model = scriptedModel(() => 'Done.');
     const world = await open({ models: { default: model } });
     const { ada, bot, space } = await lobby(world, {}, { isIn: true });
     await world.say(space, ada, 'one');
     await world.idle();
     await damage(world, bot, '{}');
-    // As a worker leaves it that dies while a payment is under way.
+    // As left by a worker that dies during a payment.
     const { id: runId } = await world.store.db
       .selectFrom('runs')
       .select('id')
@@ -147,7 +147,7 @@ describeWorlds('a stored transcript that cannot be read', (open) => {
     ]);
   });
 
-  test('[G59] a transcript that cannot be read harms no other agent, and no more is begun for it than what comes', async () => {
+  test('[G59] a transcript that cannot be read does not affect other agents, and starts no runs except for new events', async () => {
     const world = await open({ models: { default: scriptedModel(() => 'Done.') } });
     const { ada, bot, space } = await lobby(world);
     await world.say(space, ada, 'one');
@@ -173,7 +173,7 @@ describeWorlds('a stored transcript that cannot be read', (open) => {
     ['no session', '{"seq":0,"session":{"version":7}}'],
     ['a slice without a state', '{"seq":0,"session":{"version":1,"slices":{"cart":{"version":1}}}}'],
   ])(
-    '[G59] [A6] a stored session that is damaged (%s) makes the agent invalid with a sentence, and what waits goes on waiting',
+    '[G59] [A6] a stored session that is damaged (%s) makes the agent invalid with a sentence, and events go on waiting',
     async (_what, state) => {
       const world = await open({ models: { default: scriptedModel(() => 'Done.') } });
       const { ada, bot, space } = await lobby(world);
@@ -189,7 +189,7 @@ describeWorlds('a stored transcript that cannot be read', (open) => {
       expect(await told(world, space)).toMatchObject([{ text: expect.stringContaining('session cannot be read.') }]);
       const kept = world.store.db.selectFrom('threads').select('state').where('id', '=', bot);
       expect(await kept.executeTakeFirstOrThrow()).toEqual({ state });
-      // Once it is repaired, the agent goes on by itself.
+      // Once it is repaired, the agent continues by itself.
       await world.in((tx) => tx.db.updateTable('threads').set({ state: null }).where('id', '=', bot).execute());
       await world.in((tx) => resumeAgent(tx, bot));
       await world.idle();
@@ -197,7 +197,7 @@ describeWorlds('a stored transcript that cannot be read', (open) => {
     },
   );
 
-  test('[G11] a transcript that cannot be read that was damaged while its run failed does not keep the thread', async () => {
+  test('[G11] a transcript that cannot be read and was damaged while its run failed does not keep the thread', async () => {
     const model = scriptedModel(async () => {
       await damage(world, bot, '{}', { isHeld: true });
       return new Error('overloaded');

@@ -59,7 +59,7 @@ async function wakeNowhere(world: World, bot: string): Promise<void> {
 }
 
 describeWorlds('a visible call', (open) => {
-  test('[G25] a visible call is one message in the active space, with what went in and what came out', async () => {
+  test('[G25] a visible call is one message in the active space, with its input and output', async () => {
     const world = await open({
       models: { default: calling({ toolName: 'look', input: { at: 'sea' } }, { toolName: 'broken' }) },
       tools: { look, broken },
@@ -113,14 +113,14 @@ describeWorlds('a visible call', (open) => {
     await world.idle();
     const types = (await world.events(spaceStream(space)))
       .map(({ type }) => type)
-      // Pieces are as many as the transactions they came with.
+      // The number of deltas depends on the transactions.
       .filter((type, index, all) => type !== all[index - 1]);
     expect(types.filter((type) => type.startsWith('tool-'))).toEqual([
       'tool-call.start',
       'tool-input-delta',
       'tool-call.cancelled',
     ]);
-    // The first is what was said to the agent.
+    // The first one is the message to the agent.
     expect(types.filter((type) => type.startsWith('message.')).slice(1)).toEqual([
       'message.start',
       'message.delta',
@@ -164,7 +164,7 @@ describeWorlds('a visible call', (open) => {
     expect(JSON.stringify(await world.events(runStream(run.id)))).toMatch(/SECRET-PLACE/);
   });
 
-  test('[G26] a visible call that only shows runs without an active space, posts nothing, warns, and the model is told', async () => {
+  test('[G26] a visible call that only shows something runs without an active space, posts nothing, warns, and the model reads that', async () => {
     const told: string[] = [];
     const model = scriptedModel((request) => {
       told.push(resultsOf(request).at(-1)?.text ?? '');
@@ -198,7 +198,7 @@ describeWorlds('a visible call', (open) => {
     });
   });
 
-  test('[G46] a message that is written slowly is shown piece by piece, and the pieces are the message', async () => {
+  test('[G46] a message that is written slowly is shown in deltas, which add up to the message', async () => {
     const text = 'Ünïcode "quoted" 😀 and\nlines, '.repeat(20);
     const world = await open({
       models: {
@@ -243,7 +243,7 @@ describeWorlds('a visible call', (open) => {
     expect((await world.events(spaceStream(other))).filter(({ type }) => type.startsWith('agent.'))).toEqual([]);
   });
 
-  test('[G26] a visible call of an agent that is taken out of the space meanwhile runs, or waits, and fails no run; what was shown has an end', async () => {
+  test('[G26] a visible call of an agent that is removed from the space meanwhile runs, or waits, and fails no run; its shown part has an end', async () => {
     const danger = tool({ description: 'Does it.', inputSchema: z.object({}), approval: true, execute: () => 'done' });
     const confirm = { executionType: 'space' } as const;
     const gate = Promise.withResolvers<void>();

@@ -45,7 +45,7 @@ const storedSpace = async ({ store }: World, bot: string) =>
 const presence = async (world: World, spaceId: string) =>
   (await world.events(spaceStream(spaceId))).flatMap(({ type }) => (type.startsWith('agent.') ? [type] : []));
 
-/** Stops the agent's thread from being taken until all messages are there. */
+/** Blocks the claim of the agent's thread until all messages are stored. */
 async function together(world: World, bot: string, work: () => Promise<unknown>): Promise<void> {
   const set = (status: 'active' | 'paused') =>
     world.in((tx) => tx.db.updateTable('agents').set({ status }).where('id', '=', bot).execute());
@@ -61,7 +61,7 @@ const tick = { type: 'service', source: 'test', name: 'tick', data: null } as co
 describeWorlds(
   'the space that wakes an agent',
   (open) => {
-    test('[K1] is the active one when the run begins: the agent answers there without enter_space, and is announced there alone', async () => {
+    test('[K1] is the active one when the run begins: the agent answers there without enter_space, and is announced only there', async () => {
       const model = steps(send('Here.'));
       const world = await open({ models: { default: model } });
       const { ada, bot, space } = await lobby(world, {}, { isIn: true });
@@ -145,7 +145,7 @@ describeWorlds(
       expect(await textsIn(world, other)).toEqual(['Three']);
     });
 
-    test('[K2] a worker that takes a run over posts nothing in another space than the one in which the run began', async () => {
+    test('[K2] a worker that takes a run over posts only in the space in which the run began', async () => {
       const world = await open({ models: { default: steps() } });
       const { ada, bot, space } = await lobby(world);
       const other = await world.space('Other', [ada, bot]);

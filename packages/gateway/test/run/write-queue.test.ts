@@ -22,7 +22,7 @@ function openQueue() {
   return { queue, names, end, transactions };
 }
 
-test('what waits is written in order, in one transaction with the next write', async () => {
+test('waiting writes are written in order, in one transaction with the next write', async () => {
   const { queue, names, end } = openQueue();
   queue.add([live('start')]);
   queue.add([record('reply')]);
@@ -32,7 +32,7 @@ test('what waits is written in order, in one transaction with the next write', a
   await writing;
 });
 
-test('nothing is written before it is asked for, also after another transaction', async () => {
+test('nothing is written before it is requested, also after another transaction', async () => {
   const { queue, names, end } = openQueue();
   void queue.write([record('a')]);
   queue.add([live('delta')]);
@@ -42,7 +42,7 @@ test('nothing is written before it is asked for, also after another transaction'
   expect(names()).toEqual([['a'], ['delta']]);
 });
 
-test('what comes while a transaction runs goes into the next one together', async () => {
+test('writes that arrive during a transaction share the next one', async () => {
   const { queue, names, end } = openQueue();
   queue.add([record('a')]);
   queue.flush();

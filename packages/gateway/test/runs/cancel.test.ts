@@ -13,7 +13,7 @@ import { databases } from '../support/stores.ts';
 import { withoutNotices } from '../support/unheard.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-/** A cancel that no notice tells the worker of: it finds out by the run's row, or not at all. */
+/** A cancel without a notice to the worker, which finds it in the run's row or not at all. */
 async function cancelUnheard(world: World, runId: string): Promise<Run> {
   return await withoutNotices(world, () => world.in((tx) => requestCancel(tx, runId)));
 }
@@ -61,14 +61,14 @@ describeWorlds(
       expect(await entries.where('run_id', '=', runId).execute()).toEqual([
         { payload: expect.stringContaining('"reason":"aborted"') },
       ]);
-      // What a call really did is written all the same.
+      // The real effects of a call are written nevertheless.
       const calls = world.store.db.selectFrom('calls').select('outcome').where('run_id', '=', runId);
       expect(JSON.parse((await calls.executeTakeFirstOrThrow()).outcome ?? '{}')).toMatchObject({ status: 'ok' });
       const events = world.store.db.selectFrom('inbox_events').select('status').where('thread_id', '=', bot);
       expect(await events.execute()).toEqual([{ status: 'done' }]);
     });
 
-    test('[G16] a cancel that was accepted ends the run as cancelled, although the model failed meanwhile, and nothing is tried again', async () => {
+    test('[G16] a cancel that was accepted ends the run as cancelled, although the model failed meanwhile, and nothing is retried', async () => {
       const { world, runId, bot } = await cancelled(() => new Error('too busy'));
       expect(await getRun(world.store.db, runId)).toMatchObject({ status: 'cancelled', stop: { reason: 'aborted' } });
       expect(await endsOf(world, runId)).toEqual([{ runId, status: 'cancelled', stop: { reason: 'aborted' } }]);
@@ -76,7 +76,7 @@ describeWorlds(
       expect(await runs.execute()).toEqual([{ id: runId }]);
     });
 
-    test('[G16] a cancel that was accepted lets no later message land', async () => {
+    test('[G16] after an accepted cancel no later message is posted', async () => {
       const world: World = await open({
         models: {
           default: scriptedModel([
@@ -109,7 +109,7 @@ describeWorlds(
   databases,
 );
 
-test('[G16] a cancel and the end of the run that meet in PostgreSQL: the one that has the row first is the one that counts', async () => {
+test('[G16] of a cancel and an end of the run at the same moment in PostgreSQL the one that locks the row first counts', async () => {
   const database = await databases.find(({ kind }) => kind === 'postgres')?.create();
   if (database === undefined) throw new Error('There is no PostgreSQL.');
   const client = new Client({ connectionString: database.location });

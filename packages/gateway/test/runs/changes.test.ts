@@ -50,8 +50,8 @@ async function lastRun({ store }: World, agentId: string): Promise<string> {
 const nameOf = ({ entry }: RunEntry): string =>
   (entry as { settlement?: { toolName: string } }).settlement?.toolName ?? '';
 
-describeWorlds('what calls changed', (open) => {
-  test('the transcript and the stream tell with the end of a call what it committed and what was rolled back', async () => {
+describeWorlds('the changes of calls', (open) => {
+  test('the transcript and the stream have with the end of a call what it committed and what was rolled back', async () => {
     const names = ['fine', 'broken', 'idle'];
     const model = scriptedModel([{ calls: names.map((toolName) => ({ toolName, input: {} })) }, 'Done.']);
     const world = await open({ models: { default: model }, tools });
@@ -98,7 +98,7 @@ describeWorlds('what calls changed', (open) => {
     });
   });
 
-  test('what a tool keeps in the session is told to keys, and not to somebody who chats with a token', async () => {
+  test('changes of the session are shown to keys, and not to a person who chats with a token', async () => {
     const model = scriptedModel([{ toolName: 'fine', input: {} }, 'Done.', { toolName: 'fine', input: {} }, 'Done.']);
     const world = await open({ models: { default: model }, tools });
     const api = await chatApi(world);
@@ -117,7 +117,7 @@ describeWorlds('what calls changed', (open) => {
     api.app.stop();
   });
 
-  test('[G63] the frame tag is in no sample of what a call changed', async () => {
+  test('[G63] the frame tag is in no sample of the changes of a call', async () => {
     const note = tool({
       description: 'Notes what it was shown.',
       inputSchema,
@@ -139,7 +139,7 @@ describeWorlds('what calls changed', (open) => {
     const seen = JSON.stringify([await runTranscript(world.store.db, runId), await world.events(runStream(runId))]);
     expect(seen).toContain('inbox-hidden');
     expect(seen).not.toContain(tag);
-    // Nor is a part of it, where the sample was cut.
+    // A cut sample does not have a part of it either.
     expect(seen).not.toContain(tag.slice(0, 8));
   });
 });

@@ -15,8 +15,8 @@ interface Priced {
   readonly cost?: number;
 }
 
-describeWorlds('what runs cost', (open) => {
-  test('runs and replies have a cost only where the price of the model is configured', async () => {
+describeWorlds('the cost of runs', (open) => {
+  test('runs and replies have a cost only if the price of the model is configured', async () => {
     const usage = {
       inputTokens: { total: 1_000, noCache: 1_000, cacheRead: undefined, cacheWrite: undefined },
       outputTokens: { total: 200, text: 200, reasoning: undefined },
@@ -45,7 +45,7 @@ describeWorlds('what runs cost', (open) => {
     // 1,000 × 3 + 200 × 15 per million.
     expect(await costsWith({ scripted: { input: 3, output: 15 } })).toEqual([0.012, 0.006, 0.006]);
     expect(await costsWith({ 'house/scripted': { input: 3, output: 15 } })).toEqual([0.012, 0.006, 0.006]);
-    // What sub-agents cost is not known, and a part must not pass for the whole.
+    // The cost of sub-agents is unknown, and a part must not be shown as the whole.
     await world.in((tx) => addRunUsage(tx, id, { inputTokens: 1, outputTokens: 1, totalTokens: 2 }));
     expect(await costsWith({ scripted: { input: 3, output: 15 } })).toEqual([undefined, 0.006, 0.006]);
   });

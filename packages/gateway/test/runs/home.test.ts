@@ -18,7 +18,7 @@ test('[S24] the first id of a time sorts before all ids of that time, and after 
 describeWorlds(
   'home',
   (open) => {
-    test('[S24] has the runs at work, those that failed until they are tried again, and figures that equal those of the API', async () => {
+    test('[S24] has the active runs, those that failed until they are retried, and figures that equal those of the API', async () => {
       let isBroken = true;
       const letGo = Promise.withResolvers<void>();
       const model = scriptedModel(async (request) => {
@@ -53,7 +53,7 @@ describeWorlds(
       expect(days[1]).toMatchObject({ runs: 0, failed: 0, requests: 0, cost: 0 });
       expect(days[1]).not.toHaveProperty('medianMs');
 
-      // Trials of a person are no work of the agent.
+      // Trials of a person do not count as work of the agent.
       const fork = (isFork: number) =>
         world.in((tx) => tx.db.updateTable('threads').set({ is_fork: isFork }).where('id', '=', bot).execute());
       await fork(1);

@@ -4,7 +4,7 @@ import { newId } from '../../src/domain/new-id.ts';
 import type { CallRow, PlanRow, RunRow, TranscriptEntryRow } from '../../src/ports/store/schema/tables.ts';
 import type { Tx } from '../../src/ports/store/store.ts';
 
-/** Rows that runs leave, without a run. */
+/** Inserts rows as runs leave them, without a run. */
 export async function insertRun(tx: Tx, given: Partial<RunRow> & { thread_id: string }): Promise<string> {
   const id = given.id ?? newId();
   const row: RunRow = {

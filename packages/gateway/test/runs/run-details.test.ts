@@ -33,7 +33,7 @@ const runsOf = async ({ store }: World, agentId: string) => (await listCountedRu
 describeWorlds(
   'the details of runs',
   (open) => {
-    test('a run tells how its calls ended, what it came to, and which model said it', async () => {
+    test('a run has the outcomes of its calls, its result, and the model of its replies', async () => {
       const model = scriptedModel([calls('fine', 'broken', 'fine'), calls('file_report', 'fine'), 'Done.']);
       const world = await open({ models: { default: model }, tools });
       const { ada, bot, space } = await lobby(world, { tools: Object.keys(tools) });
@@ -57,7 +57,7 @@ describeWorlds(
       });
     });
 
-    test('a run says who woke it and with what words, cut to a line', async () => {
+    test('a run says who woke it and with which text, cut to a line', async () => {
       const confirm = { executionType: 'space', resultSchema: { type: 'boolean' } } as const;
       const model = scriptedModel([calls('confirm'), 'Asked.', 'Thanks.', 'Paid.']);
       const world = await open({ models: { default: model }, tools: { confirm } });
@@ -124,7 +124,7 @@ describeWorlds(
       expect((await listInbox(world.store.db, { agentId: bot, runId: 'none' })).items).toEqual([]);
     });
 
-    test('a run that another worker continued tells when, after what, from whom and to whom', async () => {
+    test('a run that another worker continued has the time, the entry before, the old and the new worker', async () => {
       const inside = Promise.withResolvers<void>();
       let isFirst = true;
       const record = tool({
@@ -146,7 +146,7 @@ describeWorlds(
       const { ada, bot, space } = await lobby(world, { tools: ['record'] });
       await world.say(space, ada, 'Record it.');
       await inside.promise;
-      // The worker loses its thread as if it had died.
+      // Takes the thread from the worker, as if it had died.
       await world.in((tx) =>
         tx.db
           .updateTable('threads')
@@ -196,7 +196,7 @@ describeWorlds(
       expect(await found({ until: third?.createdAt })).toEqual([1, 2]);
     });
 
-    test('a reply in the transcript knows when it was asked for, when it came, how often it was asked for and of whom', async () => {
+    test('a reply in the transcript has the times of its request and its arrival, the number of attempts, and the model', async () => {
       const model = scriptedModel(['Hello.']);
       const world = await open({ models: { default: model } });
       const { ada, space } = await lobby(world);
@@ -212,7 +212,7 @@ describeWorlds(
       expect(entry.endedAt).toBeGreaterThanOrEqual(entry.startedAt);
     });
 
-    test('[G1] a call is shown to keys whole, to members as its card shows it, and to nobody else', async () => {
+    test('[G1] a call is shown to keys completely, to members as on its card, and not to others', async () => {
       const model = scriptedModel([calls('confirm', 'secret_step'), 'Waiting.']);
       const secret_step = { executionType: 'internal', execution: { value: 1 } } as const;
       const confirm = { executionType: 'space', resultSchema: { type: 'boolean' } } as const;
@@ -263,7 +263,7 @@ describeWorlds(
       });
     });
 
-    test('[G1] [G33] a call that no space shows is shown to those who may answer it, without what operators alone are told', async () => {
+    test('[G1] [G33] a call that no space shows is shown to those who may answer it, without the fields for operators', async () => {
       const world = await open({ models: { default: scriptedModel([calls('sign_off'), 'Asked.', 'Thanks.']) } });
       const [eve, ada] = [await world.person('Eve'), await world.person('Ada')];
       const waits = { executionType: 'external', visible: false, expiresInMs: 1_000_000 };
@@ -292,7 +292,7 @@ describeWorlds(
       expect((await shownTo(ada)).pending).toMatchObject({ callId });
       await expect(shownTo(eve)).rejects.toMatchObject({ code: 'not_found' });
       await ask({ space_id: null, answerers: JSON.stringify({ entities: [eve] }) });
-      // Once it is over, too.
+      // Also once it has ended.
       const given = { runId, callId, by: { entityId: eve } };
       await answer(world.services, { ...given, answer: { result: 'yes' } });
       const second = answer(world.services, { ...given, answer: { result: 'no' }, by: { key: true } });

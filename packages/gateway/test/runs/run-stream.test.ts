@@ -39,7 +39,7 @@ async function told(world: World, runId: string | undefined) {
 describeWorlds(
   "the stream of an agent's run",
   (open) => {
-    test('it tells of steps with their usage, and of starts, progress and ends of calls, in order', async () => {
+    test('it has steps with their usage, and starts, progress and ends of calls, in order', async () => {
       const model = scriptedModel([{ toolName: 'slow', input: { a: 1 } }, 'Done.']);
       const world = await open({ models: { default: model }, tools });
       const { ada, bot, space } = await lobby(world, { tools: names });
@@ -64,7 +64,7 @@ describeWorlds(
       expect(events[5]).toMatchObject({ step: 1, usage: { totalTokens: expect.any(Number) } });
     });
 
-    test('it tells of a nudge, between the step that called no tool and the next', async () => {
+    test('it has a nudge between the step that called no tool and the next', async () => {
       const report = tool({ description: 'Ends.', inputSchema, execute: () => 'the report' });
       const world = await open({
         models: { default: scriptedModel(['I am done.', { toolName: 'report' }]) },
@@ -89,7 +89,7 @@ describeWorlds(
       ]);
     });
 
-    test('it tells of a reply that is asked for again, and of a rewind', async () => {
+    test('it has a reply that is requested again, and a rewind', async () => {
       const away = Object.assign(new Error('The model is away.'), { statusCode: 503, isRetryable: true });
       const model = scriptedModel([
         away,
@@ -109,7 +109,7 @@ describeWorlds(
       expect(events).toContainEqual({ type: 'rewind', step: 2, reason: 'Wrong way.', guidance: 'Go left.' });
     });
 
-    test('[G27] a space hears nothing of the steps, and nothing of calls that it does not see', async () => {
+    test("[G27] a space's stream has no steps, and no calls that it does not show", async () => {
       const model = scriptedModel([{ toolName: 'slow', input: { quiet: 'secret input' } }, 'Done.']);
       const world = await open({
         models: { default: model },
@@ -122,7 +122,7 @@ describeWorlds(
       for (const word of ['step.', 'slow', 'secret']) expect(heard).not.toContain(word);
     });
 
-    test('a call that waited is told as answered at once, and as ended when the agent takes it up, with true times and by whom', async () => {
+    test('a waiting call is shown as answered at once, and as ended when the agent handles it, with true times and the answerer', async () => {
       const model = scriptedModel([{ toolName: 'confirm' }, 'I wait.', 'Thanks.']);
       const world = await open({ models: { default: model }, tools });
       const { ada, bot, space } = await lobby(world, { tools: names }, { isIn: true });
@@ -157,7 +157,7 @@ describeWorlds(
       });
     });
 
-    test('the end of an approved call is told by the run that asked and by the run that ran it', async () => {
+    test('the end of an approved call is in the streams of the run that asked and of the run that ran it', async () => {
       const model = scriptedModel([{ toolName: 'pay' }, 'I wait.', 'Thanks.']);
       const world = await open({ models: { default: model }, tools });
       const { ada, bot, space } = await lobby(world, { tools: names }, { isIn: true });
@@ -176,7 +176,7 @@ describeWorlds(
       expect(items.find(({ kind }) => kind === 'settled')).toMatchObject({ by: { id: ada, name: 'Ada' } });
     });
 
-    test('the transcript of the run that asked tells how the call ended, as the call itself and the list of runs do', async () => {
+    test('the transcript of the run that asked has the end of the call, like the call itself and the list of runs', async () => {
       const model = scriptedModel([{ toolName: 'pay' }, 'I wait.', 'Thanks.']);
       const world = await open({ models: { default: model }, tools });
       const { ada, bot, space } = await lobby(world, { tools: names }, { isIn: true });

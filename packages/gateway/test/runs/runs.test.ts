@@ -9,7 +9,7 @@ import { insertEntry, insertPendingCall, insertRun } from './rows.ts';
 describeIdleWorld('runs', ({ world }) => {
   const cancel = (runId: string) => world.in((tx) => requestCancel(tx, runId));
 
-  test('a run is shown with its agent, what woke it and how it ended', async () => {
+  test('a run is shown with its agent, its trigger and its end', async () => {
     const bot = await world.agent();
     const id = await world.in((tx) =>
       insertRun(tx, {
@@ -44,7 +44,7 @@ describeIdleWorld('runs', ({ world }) => {
     const ids: string[] = [];
     for (let number = 1; number <= 5; number++) {
       const status = number === 5 ? 'running' : 'completed';
-      // Made by the clock, so that ids within a millisecond do not decide.
+      // Ids by time, so that ids within a millisecond do not decide the order.
       const id = `00000000-0000-7000-8000-00000000000${number}-${bot}`;
       ids.unshift(await world.in((tx) => insertRun(tx, { id, thread_id: bot, number, status })));
     }
@@ -61,7 +61,7 @@ describeIdleWorld('runs', ({ world }) => {
     expect((await listRuns(world.store.db, { agentId: 'a\u0000b' })).items).toEqual([]);
   });
 
-  test('a question that a tool asked during its call is not taken for a call of the tool', async () => {
+  test('a question that a tool asked during its call does not count as a call of the tool', async () => {
     const bot = await world.agent();
     const [runId, asked] = [newId(), newId()];
     await world.in(async (tx) => {
@@ -107,7 +107,7 @@ describeIdleWorld('runs', ({ world }) => {
     });
   });
 
-  test('[G16] a run is asked to end once, and those who watch it are told', async () => {
+  test('[G16] a run is asked to end once, and its followers get an event', async () => {
     const bot = await world.agent();
     const id = await world.in((tx) => insertRun(tx, { thread_id: bot }));
     const asked = await Promise.all([cancel(id), cancel(id), cancel(id)]);

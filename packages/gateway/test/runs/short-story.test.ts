@@ -10,12 +10,12 @@ describe.each(databases)('the story of a run on $kind', ({ create }) => {
   const database = forAllTests(create);
   const api = forAllTests(() => openApi(database));
 
-  test('[S22] a run that took no event and made no call is a story of its own', async () => {
+  test('[S22] a run that consumed no event and made no call is a separate story', async () => {
     const run = await api.run(await api.agent());
     expect(await api.done('GET', `/api/runs/${run}/story`)).toMatchObject({ id: run, runs: [{ id: run }], waits: [] });
   });
 
-  test('[S22] a task of many runs has the status of the whole, and the run that was asked for, from whichever it is asked', async () => {
+  test('[S22] a task of many runs has the status of the whole, and the requested run, for each of its runs', async () => {
     const agent = await api.agent();
     const runs = Array.from({ length: 60 }, () => newId());
     await api.store.transaction((tx) => insertTask(tx, agent, runs));
@@ -35,7 +35,7 @@ interface Told {
   readonly runs: readonly { readonly id: string }[];
 }
 
-/** Each run asks for approval and ends. The next one takes the answer. The last one has failed. */
+/** Each run requests approval and ends. The next one consumes the answer. The last one has failed. */
 async function insertTask(tx: Tx, agent: string, runs: readonly string[]): Promise<void> {
   for (const [index, id] of runs.entries()) {
     const before = runs[index - 1];

@@ -27,7 +27,7 @@ const pay = tool({
   },
 });
 
-/** An agent that has asked for approval of a payment. */
+/** An agent that has requested approval of a payment. */
 async function asking(open: OpenWorld, input: object = {}, after: ScriptedReply = 'Noted.') {
   const asks: ScriptedReply = [{ toolName: 'pay', input }];
   const models = { default: scriptedModel((_request, invocation) => (invocation === 1 ? asks : after)) };
@@ -79,7 +79,7 @@ describeWorlds(
       expect(await statusesOf(world, ids)).toEqual({ call: 'ok', run: 'completed', task: 'completed' });
     });
 
-    test('[S22] is denied for a call that a person denies, at once and after the agent has heard of it', async () => {
+    test('[S22] is denied for a call that a person denies, at once and after the agent has read it', async () => {
       const { world, bot, say, ...ids } = await asking(open);
       await world.in((tx) => pauseAgent(tx, bot));
       await say({ deny: 'Too much.' });
@@ -93,7 +93,7 @@ describeWorlds(
       const { world, bot, ...ids } = await asking(open);
       await world.in((tx) => pauseAgent(tx, bot));
       await world.in((tx) => tx.db.updateTable('calls').set({ expires_at: 1 }).where('id', '=', ids.callId).execute());
-      // The gateway's own sweep may be just about to do it.
+      // The gateway's own sweep may do it at the same time.
       await expireDue(world.services);
       await expect.poll(async () => (await getStory(world.store.db, ids.runId)).waits[0]?.status).toBe('expired');
       expect(await statusesOf(world, ids)).toMatchObject({ call: 'expired', run: 'completed' });
@@ -109,7 +109,7 @@ describeWorlds(
       expect(await statusesOf(world, ids)).toEqual({ call: 'error', run: 'completed', task: 'completed' });
     });
 
-    test('[S22] a story has every run of its task, from whichever it is asked, also those that failed and were tried again', async () => {
+    test('[S22] a story has every run of its task, for each of its runs, also those that failed and were retried', async () => {
       let isBroken = true;
       const model = scriptedModel((_request, invocation) => {
         if (invocation === 1) return [{ toolName: 'pay', input: {} }];

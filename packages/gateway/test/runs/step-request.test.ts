@@ -15,7 +15,7 @@ import { isFirstStep, systemOf } from '../support/requests.ts';
 import type { World } from '../support/world.ts';
 
 const inputSchema = z.object({}).loose();
-/** A tool of the AI SDK: it shows what was said, the frame tag too, and a file. */
+/** A tool of the AI SDK that returns the conversation, including the frame tag, and a file. */
 const look = {
   description: 'Shows what was said.',
   inputSchema,
@@ -49,7 +49,7 @@ const calls = (...toolNames: string[]): ScriptedReply => ({
   calls: toolNames.map((toolName, index) => ({ toolName, input: { n: index }, toolCallId: `theirs-${toolName}` })),
 });
 
-/** What was really sent, as it is to be shown. */
+/** The request that was really sent, in the form in which it must be shown. */
 function asSent({ prompt, tools: offered = [], ...rest }: LanguageModelV4CallOptions, tag: string): unknown {
   const { abortSignal: _s, headers: _h, includeRawChunks: _r, ...settings } = rest;
   const [first, ...others] = prompt;
@@ -58,7 +58,7 @@ function asSent({ prompt, tools: offered = [], ...rest }: LanguageModelV4CallOpt
   return JSON.parse(hideTag(JSON.stringify(sent), tag));
 }
 
-/** Compares every request that led to a reply of the thread with what is told of it. Returns how many there were. */
+/** Compares every request that led to a reply of the thread with the one that is shown. Returns how many there were. */
 async function compareAll({ store }: World, threadId: string, requests: ScriptedModel['requests']): Promise<number> {
   const { db } = store;
   const { tag } = await db
@@ -87,7 +87,7 @@ async function compareAll({ store }: World, threadId: string, requests: Scripted
 }
 
 describeWorlds('the request of a step', (open) => {
-  test('it is what the model was sent: over runs, failures, condensed results, goals, waiting calls and their answers', async () => {
+  test('it is the sent request: across runs, failures, condensed results, goals, waiting calls and their answers', async () => {
     const model = scriptedModel([
       calls('look', 'broken'),
       { calls: [{ toolName: 'set_goals', input: { goals: [{ key: 'g', description: 'Be kind.' }] } }] },
@@ -116,7 +116,7 @@ describeWorlds('the request of a step', (open) => {
     expect(await compareAll(world, bot, model.requests)).toBe(model.requests.length);
   });
 
-  test('it is what the model was sent after the transcript was compacted', async () => {
+  test('it is the sent request after the transcript was compacted', async () => {
     const model = scriptedModel((request) => {
       if (systemOf(request).startsWith('You keep the memory')) return 'She asked for the weather.';
       return isFirstStep(request) ? calls('look', 'latest') : 'Done.';
@@ -136,12 +136,12 @@ describeWorlds('the request of a step', (open) => {
     expect(await compareAll(world, bot, model.requests)).toBe(8);
   });
 
-  test('it is what the model was sent in a conversation: with a prompt, settings, a contract, nudges and a repeated request', async () => {
+  test('it is the sent request in a conversation: with a prompt, settings, a contract, nudges and a repeated request', async () => {
     let isRefused = false;
     const model = scriptedModel([
       'Just text.',
       (request) => {
-        // This provider takes no system message after the first.
+        // This provider accepts no system message after the first.
         if (isRefused || !request.prompt.slice(1).some(({ role }) => role === 'system')) return calls('finish');
         isRefused = true;
         return Object.assign(new Error('No system message, please.'), { statusCode: 400 });
@@ -163,7 +163,7 @@ describeWorlds('the request of a step', (open) => {
     expect(await compareAll(world, chat.contextId, answered)).toBe(answered.length);
   });
 
-  test('it can be read of a step whose request was refused', async () => {
+  test('it can be read for a step whose request was refused', async () => {
     const model = scriptedModel([calls('look'), Object.assign(new Error('Too long.'), { statusCode: 400 }), 'Better.']);
     const world = await open({ models: { default: model }, tools, agentLimits: { maxAttempts: 2 } });
     const { ada, bot, space } = await lobby(world, { tools: ['look'] });
@@ -188,7 +188,7 @@ describeWorlds('the request of a step', (open) => {
     await expect(getStepRequest(db, first.id, 3)).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('a text goes once no request has had it for as long as contexts are kept, and its step is not found from then on', async () => {
+  test('a text is deleted once no request has used it for as long as contexts are kept, and then its step is not found', async () => {
     const world = await open({ models: { default: scriptedModel(() => 'Done.') }, tools });
     const { ada, bot, space } = await lobby(world, { instructions: `Unique ${crypto.randomUUID()}` });
     await world.say(space, ada, 'Go on.');
@@ -203,7 +203,7 @@ describeWorlds('the request of a step', (open) => {
     await expect(getStepRequest(db, id, 1)).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('each text is stored once, however many steps were given it, and nothing of a run that is not saved', async () => {
+  test('each text is stored once for any number of steps, and nothing of a run that is not saved', async () => {
     const model = scriptedModel((request) => (request.prompt.length < 40 ? calls('broken') : 'Done.'));
     const world = await open({ models: { default: model }, tools });
     const { ada, space } = await lobby(world, { tools: ['broken'], instructions: `Unique ${crypto.randomUUID()}` });

@@ -13,7 +13,7 @@ import { filesWith, tablesWith } from '../erasure/planted.ts';
 import { forAllTests, forEachTest } from '../support/for-all-tests.ts';
 import { databases, locationOf } from '../support/stores.ts';
 
-/** A result in short: its kind, and its snippet with what was searched for in brackets. */
+/** A short form of a result: its kind, and its snippet with the matches in brackets. */
 interface Found {
   readonly kind: string;
   readonly snippet: readonly { readonly text: string; readonly isMatch?: true }[];
@@ -27,7 +27,7 @@ const TOOLS = [
   fixedTool('pay', 'Paid.', { approval: true }),
 ];
 
-/** Looks in the harbour if it is asked to. Breaks the model on "storm". */
+/** Calls the tool if the message has the word "look". The model fails on "storm". */
 function reply({ prompt }: { readonly prompt: readonly { readonly role: string }[] }): ScriptedReply {
   const said = JSON.stringify(prompt.at(-1));
   if (said.includes('storm')) return new Error('The lighthouse is dark.');
@@ -56,7 +56,7 @@ describe.each(databases)('search on $kind', ({ create }) => {
   };
   const find = async (q: string, { key, ...more }: Record<string, string> = {}) =>
     await gateway.api(`/api/search?${new URLSearchParams({ q, ...more })}`, undefined, { key });
-  /** Waits until the search finds so many, or more. */
+  /** Waits until the search finds at least this many. */
   const found = async (count: number, q: string, more: Record<string, string> = {}): Promise<readonly string[]> =>
     await waitFor(async () => {
       const { items } = await find(q, more);
@@ -75,7 +75,7 @@ describe.each(databases)('search on $kind', ({ create }) => {
     return { agent, ada, space, say };
   };
 
-  test('[S27] finds messages, inputs, outputs and errors, newest first, with where they are', async () => {
+  test('[S27] finds messages, inputs, outputs and errors, newest first, with their place', async () => {
     const { agent, ada, space, say } = await room('Pier');
     await say('Please look for the Flying Dutchman.');
     expect(await found(1, 'dutchman "the flying dutchman"')).toEqual([
@@ -83,7 +83,7 @@ describe.each(databases)('search on $kind', ({ create }) => {
     ]);
     expect(await found(1, 'kraken')).toEqual(['input: look_around place: [Kraken] bay, depth: 40']);
     expect(await found(1, 'octop*')).toEqual(['output: Three [Octopuses] under a pier.']);
-    // A call that waits has no output yet. It is found when it was answered, after the run that made it.
+    // A waiting call has no output yet. The output is found after the answer, after the run that made the call.
     expect(await found(1, 'barnacles')).toEqual(['input: pay amount: 7, reason: [Barnacles]']);
     const { items: waiting } = await gateway.api(`/api/pending?agentId=${agent}`);
     const { runId, callId } = waiting[0];
@@ -93,7 +93,7 @@ describe.each(databases)('search on $kind', ({ create }) => {
       'input: pay amount: 7, reason: [Barnacles]',
     ]);
     await say('There is a storm.');
-    // The message is tried again, and fails again.
+    // The message is retried, and fails again.
     expect((await found(1, 'lighthouse', { kind: 'error' }))[0]).toBe('error: The [lighthouse] is dark.');
     await say('Ahoy one.');
     await say('Ahoy two.');
@@ -107,7 +107,7 @@ describe.each(databases)('search on $kind', ({ create }) => {
     ]);
   });
 
-  test('[S27] finds what is said in a conversation, and says how far the index is', async () => {
+  test('[S27] finds messages of a conversation, and says how far the index is', async () => {
     const before = Date.now();
     const { run_id: runId } = await gateway.api('/chat', { agent: 'Pier', message: 'Is the moon a lantern?' });
     expect(await found(1, 'moon lantern')).toEqual(['message: Is the [moon] a [lantern]?']);
@@ -116,7 +116,7 @@ describe.each(databases)('search on $kind', ({ create }) => {
     expect(indexedTo).toBeGreaterThanOrEqual(before);
   });
 
-  test('[S27] says of a text of a fork that it is of a fork, and of which run', async () => {
+  test('[S27] marks a text of a fork, and names the original run', async () => {
     await id('/api/agents', { name: 'Diver', instructions: 'Help.' });
     const { run_id: runId } = await gateway.api('/chat', { agent: 'Diver', message: 'Tell me about the nautilus.' });
     const forked = await gateway.api(`/api/runs/${runId}/forks`, {
@@ -130,7 +130,7 @@ describe.each(databases)('search on $kind', ({ create }) => {
     expect(original).not.toHaveProperty('trial');
   });
 
-  test('[S27] takes every text as a query: none is an error of the gateway', async () => {
+  test('[S27] accepts every text as a query: none causes an error of the gateway', async () => {
     const hostile = [
       ...[
         `"`,
@@ -172,9 +172,9 @@ describe.each(databases)('search on $kind', ({ create }) => {
       (await gateway.api('/api/keys', { name: 'k', scopes: ['read'], ...body })).key;
     const acme = await key({ project: 'acme' });
     expect(await found(1, 'treasure', { key: acme })).toEqual(['message: The [treasure] is ours. Please look.']);
-    // The same from the other side, with the header of an operator.
+    // The same for the other project, with the header of an operator.
     expect((await asProject(gateway, 'acme')('/api/search?q=treasure')).items).toHaveLength(1);
-    // A run has looked in each project by now.
+    // By this point a run has used the tool in each project.
     const runs = await waitFor(async () => {
       const { items } = await find('kraken');
       return items.some(({ agentId }: { agentId: string }) => agentId === ours.agent) ? items : undefined;
@@ -201,7 +201,7 @@ describe.each(databases)('the index on $kind', ({ create }) => {
     Number((await sql<{ n: number }>`select count(*) as n from search_entries`.execute(store.db)).rows[0]?.n);
   const later = (ms: number): { now: number } => ({ now: Date.now() + ms });
 
-  test('[S27] goes on after a crash where it was, and gets each text once, whatever the number of gateways', async () => {
+  test('[S27] continues after a crash where it was, and indexes each text once, with any number of gateways', async () => {
     await insertMessages(store, 1_200);
     // SQLite belongs to one gateway.
     const second = store.dialect === 'postgres' ? await database.open() : undefined;
@@ -227,7 +227,7 @@ describe.each(databases)('the index on $kind', ({ create }) => {
     await second?.close();
   });
 
-  test('[S27] a page of long texts ends early, and the next ones have the rest, each once', async () => {
+  test('[S27] a page of long texts ends early, and later pages have the rest, each once', async () => {
     const ids = await insertMessages(store, 5, 'The needle is here, and here: needles');
     await updateIndex({ store }, later(0));
     const read: (string | undefined)[] = [];
@@ -246,7 +246,7 @@ describe.each(databases)('the index on $kind', ({ create }) => {
     expect(sizes).toEqual([1, 1, 1, 1, 1]);
   });
 
-  test('[S27] gets a run whose end was committed after that of a later one', async () => {
+  test('[S27] indexes a run whose end was committed after that of a later one', async () => {
     const now = Date.now();
     await insertRun(store, { endedAt: now - 10_000, error: 'Later by the clock.' });
     await updateIndex({ store }, later(0));
@@ -279,7 +279,7 @@ describe.each(databases)('the index on $kind', ({ create }) => {
   });
 });
 
-describe.each(databases)('an erasure of what was searched on $kind', ({ create }) => {
+describe.each(databases)('an erasure of indexed texts on $kind', ({ create }) => {
   const database = forEachTest(create);
 
   test('[S27] [O3] leaves no word of a deleted person in the index, its tables or its files', async () => {

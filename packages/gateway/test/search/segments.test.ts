@@ -9,14 +9,14 @@ describe.each(databases)('segments on $kind', ({ kind, create }) => {
   const database = forAllTests(create);
   const store = forAllTests(() => database.open());
 
-  test('[S27] an index of several segments is searched newest first, page by page, and nothing is found twice or left out', async () => {
+  test('[S27] an index of several segments is searched newest first, page by page, and nothing is found twice or missed', async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const texts = [0, 1].map((index) => ({
         ...{ kind: 'message' as const, source_id: `m${round}${index}`, call_id: null, seq: null },
         ...{ at: 1_000 * round + index, words: ['harbour', `round${round}`], labels: ['=pone'] },
       }));
       await store.transaction((tx) => addToIndex(tx, texts));
-      // As if the newest segment were full, so that the next text begins another one.
+      // As if the newest segment were full, so that the next text starts another one.
       const { value } = await store.db
         .selectFrom('search_state')
         .select('value')

@@ -53,7 +53,7 @@ describe('a snippet', () => {
     expect(long?.length).toBeLessThan(260);
   });
 
-  test('[S27] there is none for a text that does not have all terms', () => {
+  test('[S27] does not exist for a text that does not have all terms', () => {
     expect(shown('The ships in the harbour.', 'ships submarine')).toBeUndefined();
     expect(shown('The ships in the harbour.', '"harbour ships"')).toBeUndefined();
   });

@@ -72,7 +72,7 @@ describe.each(embedded)('the configuration at a start, on $kind', ({ kind, creat
     return rows[0]?.id ?? '';
   }
 
-  test('[G62] the configuration at a start adds agents, people and members that a later file names to the spaces that are there', async () => {
+  test('[G62] the configuration at a start adds agents, people and members of a later file to the existing spaces', async () => {
     await start({ agents: [agent('Anna')], spaces: [{ name: 'Desk', agents: ['Anna'], people: [ada] }] });
     expect(said).toEqual([]);
     await start({
@@ -92,10 +92,10 @@ describe.each(embedded)('the configuration at a start, on $kind', ({ kind, creat
     ]);
   });
 
-  test('[G62] the configuration at a start changes nothing and says nothing when it says what is there already', async () => {
+  test('[G62] the configuration at a start changes nothing and logs nothing if everything exists already', async () => {
     const config = {
       agents: [agent('Anna')],
-      // Who has no id of another system is known by the name, within the space.
+      // A person without an external id is identified by the name, within the space.
       spaces: [{ name: 'Desk', description: 'Here.', agents: ['Anna'], people: [ada, { name: 'Bob' }] }],
     };
     await start(config);
@@ -106,7 +106,7 @@ describe.each(embedded)('the configuration at a start, on $kind', ({ kind, creat
     expect(said).toEqual([]);
   });
 
-  test('[G62] the configuration at a start keeps what it does not name, and says so', async () => {
+  test('[G62] the configuration at a start keeps objects that it does not name, and logs that', async () => {
     await start({
       agents: [agent('Anna'), agent('Bert')],
       spaces: [{ name: 'Desk', agents: ['Anna', 'Bert'], people: [ada] }, { name: 'Attic' }],
@@ -131,7 +131,7 @@ describe.each(embedded)('the configuration at a start, on $kind', ({ kind, creat
     expect(await idOf('agents', 'Bert')).toBe(bert);
   });
 
-  test('[G62] the configuration at a start says of many members that it does not name how many there are, not each', async () => {
+  test('[G62] the configuration at a start logs the number of members that it does not name, if there are many', async () => {
     await start({ spaces: [{ name: 'Desk' }] });
     const desk = await idOf('spaces', 'Desk');
     for (let count = 0; count < 25; count++)
@@ -144,7 +144,7 @@ describe.each(embedded)('the configuration at a start, on $kind', ({ kind, creat
     expect(said[20]).toBe('The space "Desk" has 5 more members that the configuration does not name. They are kept.');
   });
 
-  test('[G62] the configuration at a start brings agents, roles and descriptions back to what it says', async () => {
+  test('[G62] the configuration at a start resets agents, roles and descriptions to its own values', async () => {
     const config = {
       agents: [agent('Anna', 'Be brief.')],
       spaces: [{ name: 'Desk', description: 'Here.', agents: ['Anna'], people: [{ ...ada, role: 'host' }] }],
@@ -175,7 +175,7 @@ describe.each(embedded)('the configuration at a start, on $kind', ({ kind, creat
     ]);
   });
 
-  test('[G62] the configuration at a start makes an agent anew that was deleted and is still named, and puts it where it is to be', async () => {
+  test('[G62] the configuration at a start creates an agent again that was deleted and is still named, and adds it to its spaces', async () => {
     const config = { agents: [agent('Anna')], spaces: [{ name: 'Desk', agents: ['Anna'] }] };
     await start(config);
     const first = await idOf('agents', 'Anna');
@@ -201,7 +201,7 @@ describe.each(embedded)('the configuration at a start, on $kind', ({ kind, creat
     },
   );
 
-  test('[G62] the configuration at a start of gateways that start at once is applied once', async () => {
+  test('[G62] the configuration at a start is applied once if several gateways start at the same time', async () => {
     await start({ agents: [agent('Anna')], spaces: [{ name: 'Desk', agents: ['Anna'] }] });
     const config = checkConfig({
       agents: [agent('Anna', 'Changed.'), agent('Bert')],
@@ -210,7 +210,7 @@ describe.each(embedded)('the configuration at a start, on $kind', ({ kind, creat
         { name: 'Attic', people: [ada, { name: 'Bob' }] },
       ],
     });
-    // SQLite has one gateway: it may still be asked twice.
+    // SQLite has one gateway, so the same store is used twice.
     const others = kind === 'postgres' ? [await database?.open(), await database?.open()] : [store, store];
     await Promise.all(others.map((one) => seed(servicesOn(one ?? store), config)));
     expect(await members()).toEqual({
@@ -260,7 +260,7 @@ describe.each(embedded)('the configuration at a start, on $kind', ({ kind, creat
     expect(acme).toEqual([{ name: 'acme', spend: null }]);
   });
 
-  test('[O1] a file that puts what exists into a project starts: members of two projects are left apart', async () => {
+  test('[O1] a file that moves existing objects into a project starts, and does not join members of two projects', async () => {
     const clerk = { agents: [agent('Clerk')], spaces: [{ name: 'Office', agents: ['Clerk'], people: [ada] }] };
     await start(clerk);
     const before = await members();
@@ -297,7 +297,7 @@ describe.each(embedded)('the configuration at a start, on $kind', ({ kind, creat
       'spaces[0].agents[0] is in another project',
     ],
     [{ projects: [{ id: 'a', spend: { perDay: 1, currency: 'EUR' } }] }, 'projects[0].spend.currency'],
-  ])('[O1] projects that cannot be are refused: %j', (config, message) => {
+  ])('[O1] invalid projects are refused: %j', (config, message) => {
     expect(() => checkConfig(config)).toThrow(message);
   });
 });

@@ -40,9 +40,9 @@ describeWorlds('answers of a session', (open) => {
     return { world, api, signIn, answer, answered };
   };
 
-  test('an answer carries the name of the person, also where only the scopes allow it', async () => {
+  test('an answer has the name of the person, even if only the scopes allow it', async () => {
     const { world, api, signIn, answer, answered } = await waitingCall();
-    // Ben is not in the space: as himself he is not told of the call.
+    // Ben is not in the space, so as a person he cannot see the call.
     const ben = await world.person('Ben');
     expect((await answer(await signIn({ entityId: ben }))).status).toBe(404);
     const operator = await signIn({ entityId: ben, scopes: ['write'] });
@@ -54,7 +54,7 @@ describeWorlds('answers of a session', (open) => {
     api.app.stop();
   });
 
-  test('an answer of an operator who acts for nobody has the name of no person', async () => {
+  test('an answer of an operator without a person has no name', async () => {
     const { world, api, signIn, answer, answered } = await waitingCall();
     expect((await answer(await signIn({ scopes: ['write'] }))).status).toBe(200);
     const { resolvedBy, resolvedByName } = await answered();

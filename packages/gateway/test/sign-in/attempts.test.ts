@@ -25,7 +25,7 @@ describe('attempts to sign in', () => {
     expect((await tryFrom('10.1.1.2', { key: 'wrong' })).status).toBe(401);
   });
 
-  test('[G66] wrong sign-ins lock out no right one: a right key and a right link count at the same address', async () => {
+  test('[G66] wrong sign-ins do not block valid ones: a valid key and a valid link work from the same address', async () => {
     for (let at = 0; at < 12; at++) await tryFrom('10.2.2.2', { key: 'wrong' });
     expect((await tryFrom('10.2.2.2', { key: 'wrong' })).status).toBe(429);
     expect((await tryFrom('10.2.2.2', { key: api.key })).status).toBe(201);
@@ -65,7 +65,7 @@ describe('wrong secrets behind a socket', () => {
   const direct = forAllTests(() => start([]));
   const proxied = forAllTests(() => start(['127.0.0.0/8']));
 
-  test('[G66] the eleventh wrong key or token from an address is answered 429, and a right key still works there', async () => {
+  test('[G66] the eleventh wrong key or token from an address is answered 429, and a valid key still works there', async () => {
     const { api, ask } = direct;
     const statuses: number[] = [];
     for (let at = 0; at < 10; at++) statuses.push((await ask(at % 2 === 0 ? `lc_sk_${at}` : `a.b.${at}`)).status);
@@ -75,13 +75,13 @@ describe('wrong secrets behind a socket', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(await refused.json()).toMatchObject({ error: { code: 'too_many_attempts' } });
     expect((await ask(api.key)).status).toBe(200);
-    // One that was never used before, so that no memory of it helps.
+    // A key that was never used before, so that it is not cached.
     expect((await ask(await api.keyWith('read'))).status).toBe(200);
     const ada = await api.person();
     expect((await ask(await api.tokenOf(ada))).status).toBe(200);
     // Without a secret nothing was guessed.
     expect((await ask('')).status).toBe(401);
-    // What a client that is no trusted proxy says of its address is ignored.
+    // An address header of a client that is not a trusted proxy is ignored.
     expect((await ask('lc_sk_another', { 'x-forwarded-for': '192.0.2.1' })).status).toBe(429);
   });
 
@@ -90,7 +90,7 @@ describe('wrong secrets behind a socket', () => {
     const from = (address: string): Record<string, string> => ({ 'x-forwarded-for': address });
     for (let at = 0; at < 10; at++) expect((await ask(`lc_sk_${at}`, from('192.0.2.1'))).status).toBe(401);
     expect((await ask('lc_sk_x', from('192.0.2.1'))).status).toBe(429);
-    // What the client wrote itself is left of what the proxy added.
+    // The client's own value is to the left of the one that the proxy added.
     expect((await ask('lc_sk_x', from('192.0.2.77, 192.0.2.1'))).status).toBe(429);
     expect((await ask('lc_sk_x', from('192.0.2.2'))).status).toBe(401);
     expect((await ask('lc_sk_x', { forwarded: 'for=192.0.2.1;proto=https' })).status).toBe(429);

@@ -10,10 +10,10 @@ export interface BrowserOptions {
   readonly page?: string;
 }
 
-/** Sends requests as a page in a browser does: with the cookies of the host, and with word of where they come from. */
+/** Sends requests as a page in a browser does: with the cookies of the host, and with headers about their origin. */
 export class Browser {
   readonly #options: BrowserOptions;
-  /** Browsers keep them by host: ports make no difference. */
+  /** Browsers store cookies by host, without the port. */
   readonly cookies: Map<string, string>;
 
   constructor(options: BrowserOptions, cookies: Map<string, string> = new Map()) {
@@ -62,7 +62,7 @@ export class Browser {
   }
 }
 
-/** Ports are no part of a site. */
+/** The port is not part of a site. */
 function isSameSite(one: string, other: string): boolean {
   return new URL(one).hostname === new URL(other).hostname;
 }

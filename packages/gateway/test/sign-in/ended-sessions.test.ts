@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const stream of opened.splice(0)) await stream.close().catch(() => {});
 });
 
-/** No heartbeat ever comes: whatever ends a stream here, that is not it. */
+/** No heartbeat ever comes, so it cannot be what ends a stream here. */
 const NEVER_MS = 1_000_000;
 
 const browserOf = (api: Api): Browser =>
@@ -35,7 +35,7 @@ describe.each(embedded)('streams of a session on $kind', ({ create }) => {
     ['lost the key it was made with', ({ keyId }) => api.done('DELETE', `/api/keys/${keyId}`)],
   ];
   for (const [how, end] of endings)
-    test(`[G50] a stream of a session that ${how} ends, and gets nothing that is said afterwards`, async () => {
+    test(`[G50] a stream of a session that ${how} ends, and gets no later messages`, async () => {
       const ada = await api.person();
       const space = await api.space(ada);
       const say = (text: string) => api.done('POST', `/api/spaces/${space}/messages`, { entityId: ada, text });
@@ -57,7 +57,7 @@ describe.each(embedded)('streams of a session on $kind', ({ create }) => {
       expect((await others.take(2)).map(({ data }) => data.message.text)).toEqual(['before', 'after']);
     });
 
-  test('[G50] the stream of a person alone ends when the person leaves the space', async () => {
+  test('[G50] the stream of a session with only a person ends when the person leaves the space', async () => {
     const ada = await api.person();
     const space = await api.space(ada);
     const link = await api.done<{ url: string }>('POST', '/api/links', { entityId: ada });
@@ -74,7 +74,7 @@ describe.each(embedded)('streams of a session on $kind', ({ create }) => {
 describeWorlds('requests of a session that wait', (openWorld) => {
   const database = { open: () => Promise.reject(new Error('The store is open already.')) } as never;
 
-  test('a request that waits for a run ends with its session, and the run goes on', async () => {
+  test('a request that waits for a run ends with its session, and the run continues', async () => {
     const { promise: asked, resolve: onAsked } = Promise.withResolvers<void>();
     const { promise: answer, resolve: answerNow } = Promise.withResolvers<string>();
     const model = scriptedModel([

@@ -26,7 +26,7 @@ describe.each(databases)('[G66] links and sessions that a session made, on $kind
     expect((await page.call('POST', '/api/session', { code: codeOf(link) })).status).toBe(201);
     return page;
   };
-  /** By a link that no key made, as the one that a start prints: only sessions end what comes of it. */
+  /** Signs in with a link that no key made, like the one that a start prints: only sessions can end its sessions. */
   const operator = async (): Promise<Browser> => {
     const link = await api.done<Link>('POST', '/api/links', { scopes: ['admin'] });
     await api.store.transaction(({ db }) =>
@@ -40,7 +40,7 @@ describe.each(databases)('[G66] links and sessions that a session made, on $kind
   const listed = async (path: string): Promise<{ id: string; makerSessionId?: string }[]> =>
     (await api.call('GET', path)).body.items;
 
-  test('[G66] a link and all sessions that came of a session end when that session is revoked, with their streams', async () => {
+  test('[G66] when a session is revoked, its links and all sessions made with them end, with their streams', async () => {
     const ada = await api.person();
     const space = await api.space(ada);
     const maker = await operator();
@@ -65,7 +65,7 @@ describe.each(databases)('[G66] links and sessions that a session made, on $kind
     expect((await bystander.call('GET', '/api/session')).status).toBe(200);
   });
 
-  test('[G66] what a session made ends when the session signs out, and no later than it expires', async () => {
+  test('[G66] links and sessions made by a session end when it signs out, and at the latest when it expires', async () => {
     const maker = await operator();
     const child = await signIn(await makeLink(maker));
     const [own, made] = [await maker.call('GET', '/api/session'), await child.call('GET', '/api/session')];

@@ -5,7 +5,7 @@ import { forAllTests } from '../support/for-all-tests.ts';
 import { onSqlite } from '../support/stores.ts';
 import { Browser } from './browser.ts';
 
-/** A gateway on a port of its own, and a key of it. */
+/** A gateway on a separate port, and its key. */
 async function openServer(): Promise<{ url: string; key: string; stop(): Promise<void> }> {
   const database = await onSqlite.create();
   const api = await openApi(database);
@@ -19,7 +19,7 @@ async function openServer(): Promise<{ url: string; key: string; stop(): Promise
   return { url: server.url, key: api.key, stop };
 }
 
-describe('whose requests a session counts in', () => {
+describe('pages whose requests may use a session', () => {
   const gateway = forAllTests(openServer);
   const neighbour = forAllTests(openServer);
 
@@ -30,7 +30,7 @@ describe('whose requests a session counts in', () => {
   };
   const refused = { status: 403, body: { error: { code: 'cross_origin' } } };
 
-  test('the cookie is for scripts of no page, for no other site, for /api alone, and has the port in its name', async () => {
+  test('the cookie is not readable by scripts, is not sent to other sites, is only for /api, and has the port in its name', async () => {
     const page = new Browser({ fetch, url: gateway.url });
     const { headers } = await page.call('POST', '/api/session', { key: gateway.key });
     const { port } = new URL(gateway.url);
@@ -43,14 +43,14 @@ describe('whose requests a session counts in', () => {
     ]);
   });
 
-  test('the cookie is only for https where the browser came by https', async () => {
+  test('the cookie is only for https if the browser uses https', async () => {
     const { host } = new URL(gateway.url);
     const page = new Browser({ fetch, url: gateway.url });
     const answer = await page.call('POST', '/api/session', { key: gateway.key }, { origin: `https://${host}` });
     expect(answer.headers.getSetCookie()[0]).toMatch(/; Secure$/);
   });
 
-  test('a page on another port of the same host brings the cookie along, and is refused', async () => {
+  test('a page on another port of the same host sends the cookie, and is refused', async () => {
     const page = await signIn(gateway);
     const other = page.at(new URL(neighbour.url).origin);
     expect((await page.call('GET', '/api/keys')).status).toBe(200);
@@ -60,7 +60,7 @@ describe('whose requests a session counts in', () => {
     expect((await page.call('GET', '/api/session')).status).toBe(200);
   });
 
-  test('another site, an opened address, a browser that says nothing and a page without an origin are refused', async () => {
+  test('another site, a typed address, a browser without origin headers and a page without an origin are refused', async () => {
     const page = await signIn(gateway);
     const evil = page.at('https://evil.example');
     expect(await evil.call('POST', '/api/keys', { name: 'stolen', scopes: ['admin'] })).toMatchObject(refused);
@@ -92,14 +92,14 @@ describe('whose requests a session counts in', () => {
     expect(noOrigin.status).toBe(403);
   });
 
-  test('no other page can sign a browser in, which would then work for somebody else', async () => {
+  test('no other page can sign a browser in, which would then act for another person', async () => {
     for (const page of [new URL(neighbour.url).origin, 'https://evil.example'])
       expect(
         await new Browser({ fetch, url: gateway.url, page }).call('POST', '/api/session', { key: gateway.key }),
       ).toMatchObject(refused);
   });
 
-  test('a browser is signed in to two gateways on one host, and out of one of them alone', async () => {
+  test('a browser is signed in to two gateways on one host, and can sign out of only one of them', async () => {
     const cookies = new Map<string, string>();
     const [one, two] = [await signIn(gateway, cookies), await signIn(neighbour, cookies)];
     expect(cookies.size).toBe(2);
@@ -114,10 +114,10 @@ describe('a gateway behind a proxy', () => {
   const publicUrl = 'https://agents.example.com';
   const api = forAllTests(() => openApi(database, { publicUrl }));
 
-  test('counts its public address as its own, and gives links to it', async () => {
+  test('accepts its public address as its own origin, and creates links with it', async () => {
     const { body } = await api.call('POST', '/api/links', { body: {} });
     expect(body.url).toMatch(/^https:\/\/agents\.example\.com\/#in=[\w-]{43}$/);
-    // The proxy asks by a name of its own; the browser knows the public one.
+    // The proxy uses an internal host name; the browser uses the public one.
     const page = new Browser({ fetch: (request) => api.app.fetch(request), url: 'http://gateway' });
     const headers = { origin: publicUrl, 'sec-fetch-site': 'same-origin' };
     const code = body.url.split('#in=')[1];

@@ -63,7 +63,7 @@ describe.each(databases)('signing in on $kind', ({ create }) => {
 
   test('a code is refused the second time, and exactly one of twenty at once wins', async () => {
     const code = await linkCode();
-    // Each from an address of its own, so that the limit of attempts has no say.
+    // Each from a different address, so that the limit of attempts does not apply.
     const send = (at: number) => signInFrom(api, `10.0.0.${at}`, { code });
     const all = await Promise.all(Array.from({ length: 20 }, (_, at) => send(at)));
     expect(all.map(({ status }) => status).toSorted()).toEqual([201, ...Array(19).fill(401)]);
@@ -72,7 +72,7 @@ describe.each(databases)('signing in on $kind', ({ create }) => {
     expect(await late.json()).toMatchObject({ error: { code: 'link_not_valid', details: { reason: 'used' } } });
   });
 
-  test('a code that has expired, or whose key was revoked, signs nobody in', async () => {
+  test('a code that has expired, or whose key was revoked, is refused', async () => {
     const expired = await linkCode();
     await api.store.transaction((tx) =>
       tx.db.updateTable('sign_in_links').set({ expires_at: tx.now() }).where('hash', '=', hashKey(expired)).execute(),
@@ -83,7 +83,7 @@ describe.each(databases)('signing in on $kind', ({ create }) => {
     });
     const orphan = await linkCode({}, key);
     await api.done('DELETE', `/api/keys/${id}`);
-    // Another link is made meanwhile: then those are deleted that nobody asks about any more.
+    // Another link is created meanwhile, which deletes old ones that are not needed any more.
     await linkCode();
     for (const [code, reason] of [
       [expired, 'expired'],
@@ -129,20 +129,20 @@ describe.each(databases)('signing in on $kind', ({ create }) => {
     expect(await scopesAfter({ entityId: ada, scopes: ['write'] })).toEqual(['write']);
   });
 
-  test('links and sessions are for people: an agent, somebody unknown and somebody deleted are refused', async () => {
+  test('links and sessions are for people: an agent, an unknown and a deleted entity are refused', async () => {
     const bot = await api.agent();
     for (const entityId of [bot, 'nobody'])
       expect(await api.call('POST', '/api/links', { body: { entityId } })).toMatchObject({ status: 422 });
   });
 
-  test('whoever may only read can sign out', async () => {
+  test('a session that may only read can sign out', async () => {
     const page = await signIn({ scopes: ['read'] });
     expect((await page.call('DELETE', '/api/session')).status).toBe(200);
     expect((await page.call('GET', '/api/session')).status).toBe(401);
     expect(page.cookies.size).toBe(0);
   });
 
-  test('whoever acts for a person is told of one space what the list of spaces tells of it', async () => {
+  test('an operator who acts for a person gets for one space the same as in the list of spaces', async () => {
     const [ada, ben] = [await api.person(), await api.person('Ben')];
     const space = await api.space(ada, ben);
     await api.done('POST', `/api/spaces/${space}/messages`, { entityId: ben, text: 'Hello.' });
@@ -153,7 +153,7 @@ describe.each(databases)('signing in on $kind', ({ create }) => {
     expect(items).toEqual([one]);
   });
 
-  test('[G51] a key that may only read signs in, but not in the name of a person', async () => {
+  test('[G51] a key that may only read can sign in, but not as a person', async () => {
     const ada = await api.person();
     const reader = await api.keyWith('read');
     const page = browser();
@@ -164,7 +164,7 @@ describe.each(databases)('signing in on $kind', ({ create }) => {
     expect((await page.call('GET', '/api/spaces')).status).toBe(200);
   });
 
-  test('a session of a person alone may do what that person may, and nothing else', async () => {
+  test('a session with only a person may do what that person may, and nothing else', async () => {
     const [ada, ben] = [await api.person(), await api.person('Ben')];
     const [own, other] = [await api.space(ada), await api.space(ben)];
     const page = await signIn({ entityId: ada });
@@ -187,7 +187,7 @@ describe.each(databases)('signing in on $kind', ({ create }) => {
     expect((await page.call('POST', `/api/spaces/${own}/messages`, { text: 'Mine.' })).body.entityId).toBe(ada);
     const mine = await page.call('GET', `/api/spaces?entityId=${ada}`);
     expect(mine.body.items).toMatchObject([{ id: own }]);
-    // For whom an operator acts can change, also to nobody.
+    // The person that an operator acts for can be changed and removed.
     expect(await page.call('PATCH', '/api/session', { entityId: ben })).toMatchObject({
       status: 200,
       body: { entity: { id: ben, displayName: 'Ben' } },
@@ -236,19 +236,19 @@ describe.each(databases)('signing in on $kind', ({ create }) => {
     expect(await listed()).not.toEqual(expect.arrayContaining([expect.stringMatching(ids.join('|'))]));
   });
 
-  test('a session that has expired counts no more', async () => {
+  test('an expired session is not valid any more', async () => {
     const page = await signIn();
     const { id } = (await page.call('GET', '/api/session')).body;
     await api.store.transaction((tx) =>
       tx.db.updateTable('sessions').set({ expires_at: tx.now() }).where('id', '=', id).execute(),
     );
     expect((await page.call('GET', '/api/session')).status).toBe(401);
-    // Somebody with the cookie of a session that ended can sign in again.
+    // A browser with the cookie of an ended session can sign in again.
     expect((await page.call('POST', '/api/session', { code: await linkCode() })).status).toBe(201);
     expect((await page.call('GET', '/api/session')).status).toBe(200);
   });
 
-  test('an Authorization header wins over the cookie, and of two cookies of one name neither counts', async () => {
+  test('an Authorization header takes precedence over the cookie, and of two cookies with one name neither counts', async () => {
     const page = await signIn();
     const reader = await api.keyWith('read');
     expect((await page.call('GET', '/api/keys')).status).toBe(200);

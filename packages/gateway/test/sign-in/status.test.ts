@@ -9,11 +9,11 @@ import { forAllTests, forEachTest } from '../support/for-all-tests.ts';
 import { databases, locationOf, onSqlite } from '../support/stores.ts';
 import { Browser } from './browser.ts';
 
-describe.each(databases)('what the gateway tells of itself on $kind', ({ create }) => {
+describe.each(databases)('the status of the gateway on $kind', ({ create }) => {
   const database = forAllTests(create);
   const api = forAllTests(() => openApi(database));
 
-  test('operators are told what is set up and what waits, and people only the version and the model', async () => {
+  test('operators see what is set up and what waits, and people only the version and the model', async () => {
     const agent = await api.agent();
     const before = (await api.call('GET', '/api/status')).body;
     expect(before).toMatchObject({
@@ -103,7 +103,7 @@ describe('a gateway that has started', () => {
     await gateway.stop();
   });
 
-  test('tells which limits count for an agent that sets none of its own', async () => {
+  test('shows the limits of an agent that sets none', async () => {
     const limits = { hopLimit: 3, inboxLength: 70, agent: { maxSteps: 7, inboxLength: 50 } };
     const gateway = await open({ ...config, limits });
     const page = browser(gateway.url);
@@ -113,7 +113,7 @@ describe('a gateway that has started', () => {
     await gateway.stop();
   });
 
-  test('gives a link without a person where the configuration names none, and none off loopback', async () => {
+  test('prints a link without a person if the configuration has none, and no link outside of loopback', async () => {
     const alone = await open({ agents: [{ name: 'Clerk', instructions: 'You wait.' }] });
     const code = (await alone.signInLink())?.split('#in=')[1];
     const { body } = await browser(alone.url).call('POST', '/api/session', { code });

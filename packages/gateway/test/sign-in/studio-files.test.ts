@@ -14,7 +14,7 @@ const SCRIPT = 'export const answer = 42;\n'.repeat(100);
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
-/** A folder as Vite leaves it, beside a file that is nobody's business. */
+/** A folder as Vite builds it, next to a private file. */
 async function build(): Promise<{ root: string; directory: string; remove(): Promise<void> }> {
   const root = await mkdtemp(join(tmpdir(), 'lastcall-studio-'));
   const directory = join(root, 'dist');
@@ -52,7 +52,7 @@ describe('the files of the studio', () => {
     fetch(`${server.url}${path}`, { method, headers: { 'accept-encoding': 'identity', ...headers } });
   const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 
-  test('[G55] the page has its own policy, is asked for anew each time, and is not guessed at nor framed', async () => {
+  test('[G55] the page has its own policy, is not cached, and is neither sniffed nor framed', async () => {
     const page = await get('/', html);
     expect(page.status).toBe(200);
     expect(await page.text()).toBe(PAGE);
@@ -86,7 +86,7 @@ describe('the files of the studio', () => {
     expect(head.headers.get('x-request-id')).toMatch(/^[\w-]{36}$/);
   });
 
-  test('paths of the studio are the page to a browser, and stay 404 in JSON to everybody else', async () => {
+  test('paths of the studio return the page to a browser, and 404 in JSON to other clients', async () => {
     const paths = [
       '/spaces',
       '/spaces/s1',
@@ -109,7 +109,7 @@ describe('the files of the studio', () => {
       expect([path, (await get(path, html)).status]).toEqual([path, 404]);
   });
 
-  test('files with a hash in their names are kept for ever, the others are asked for again, each with its type', async () => {
+  test('files with a hash in their names are cached for ever, the others are requested again, each with its type', async () => {
     const script = await get('/assets/index-B7cWQ2.js');
     expect(await script.text()).toBe(SCRIPT);
     expect(Object.fromEntries(script.headers)).toMatchObject({
@@ -125,7 +125,7 @@ describe('the files of the studio', () => {
     expect((await get('/favicon.svg')).headers.get('cache-control')).toBe('no-cache');
   });
 
-  test('what the build compressed is sent compressed to those who take it, brotli first', async () => {
+  test('files that the build compressed are sent compressed to clients that accept it, brotli first', async () => {
     const encodingFor = async (accepted: string, path = '/assets/index-B7cWQ2.js') => {
       const response = await get(path, { 'accept-encoding': accepted });
       return [response.headers.get('content-encoding'), (await response.text()) === (path === '/' ? PAGE : SCRIPT)];
@@ -206,7 +206,7 @@ describe('the files of the studio', () => {
   });
 });
 
-/** What a server says to a path that no client library would send. */
+/** The response to a path that no client library would send. */
 async function raw(url: string, path: string): Promise<string> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.end(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/html\r\nConnection: close\r\n\r\n`);

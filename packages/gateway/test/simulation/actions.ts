@@ -7,11 +7,11 @@ const IN_CHAT = ['answer', 'charge', 'record', 'look_up'] as const;
 export interface ActionOptions {
   /** From, to. */
   readonly count: readonly [number, number];
-  /** All begin within this time. */
+  /** All actions begin within this time. */
   readonly beginMs: number;
 }
 
-/** What people and clients of this seed do, in the order of time. */
+/** The actions of people and clients for this seed, in order of time. */
 export function actionsOf(seed: number, { count: [least, most], beginMs }: ActionOptions): readonly Action[] {
   const random = new Random(seed ^ 0x5eed);
   const actions = Array.from({ length: random.between(least, most) }, (_, index) =>

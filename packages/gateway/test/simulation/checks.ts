@@ -16,7 +16,7 @@ export interface Checked {
 
 type Check = (world: Checked) => Promise<readonly string[]>;
 
-/** The promises, each with the check that looks for it from outside: in the rows of the database, and in what people and clients saw. */
+/** The invariants, each with a check from outside: in the rows of the database, and in what people and clients saw. */
 export const CHECKS = {
   'every call settles once': callsSettled,
   'effects happen as often as their calls say': effectsOfCalls,
@@ -67,7 +67,7 @@ async function callsSettled({ db }: Checked): Promise<readonly string[]> {
 }
 
 /**
- * A run of a conversation is not repeated when it fails: its caller is told. Events of a deleted agent are dead, and those of a project
+ * A run of a conversation is not repeated when it fails: its caller gets the error. Events of a deleted agent are dead, and those of a project
  * that has spent its money wait for the next day.
  */
 async function eventsHandled({ db }: Checked): Promise<readonly string[]> {
@@ -86,7 +86,7 @@ function effectsOfCalls({ db, ledger }: Checked): Promise<readonly string[]> {
   );
 }
 
-/** A sub-agent is not started again if its gateway dies: its agent is told that the outcome is unknown. */
+/** A sub-agent is not started again if its gateway dies: its agent reads that the outcome is unknown. */
 async function effectsOfSubAgents({ db, ledger }: Checked): Promise<readonly string[]> {
   const calls = await db.selectFrom('calls').select('id').where('tool_name', '=', 'helper').execute();
   const nested = ledger.effects.filter(isNested);
@@ -310,7 +310,7 @@ async function oneAnswerCounts({ db, ledger }: Checked): Promise<readonly string
     const stored = answers.get(id);
     const isOne = counted.length > 0 && new Set(counted).size === 1;
     const isStored = stored !== undefined && stored !== null && sameAnswer(stored, counted[0] ?? '');
-    // A person may answer after the call was cancelled, because its agent was deleted. They are told so.
+    // A person may answer after the call was cancelled because its agent was deleted. They get an error that says so.
     const isTooLate = cancelled.has(id) && counted.length === 0 && stored === null;
     return isTooLate || (isOne && isStored)
       ? []
@@ -343,7 +343,7 @@ async function conversationsAnswered({ db, ledger }: Checked): Promise<readonly 
   return ledger.turns.flatMap(({ ref, runs: told, responses }) => {
     const status = runs.find(({ id }) => id === told[0])?.status;
     const isOne = new Set(told).size === 1 && responses.every((text) => text === answerText(ref));
-    // A run in a conversation is not repeated: its caller is told that it failed.
+    // A run in a conversation is not repeated: its caller gets the failure.
     const isAnswered = responses.length === 1 || status === 'failed';
     const isFine = isOne && isAnswered && status !== undefined;
     return isFine || status === 'failed'

@@ -5,7 +5,7 @@ import { inProcess } from './virtual-time.ts';
 /** How long a client waits for an answer before it sends its request again. */
 const PATIENCE_MS = 8_000;
 
-/** What a client gets: the answer, an error, or nothing. */
+/** The result of a request: the response, an error, or nothing. */
 export type Heard<T> =
   | { readonly kind: 'answer'; readonly value: T }
   | { readonly kind: 'error'; readonly error: Error & { code?: string } }
@@ -25,7 +25,7 @@ export async function ask<T>(
   const isCut = faults.at(place, { disconnect: 0.03 }) !== undefined;
   const { promise, resolve } = Promise.withResolvers<Heard<T>>();
   const cancel = time.after(patienceMs, () => resolve({ kind: 'silence' }));
-  // In the context of the client: the answer arrives there, unless the gateway is dead by then.
+  // In the context of the client, where the response arrives unless the gateway has died before.
   const deliver = (heard: Heard<T>): void => {
     if (!gateway.process.isDead && !isCut) time.afterIn(undefined, 0.5, () => resolve(heard));
   };

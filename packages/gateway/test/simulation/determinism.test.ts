@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runSimulation } from './run-simulation.ts';
 
-test('[Z1] a seed gives the same events, byte for byte, in every process, whichever worlds ran before it', async () => {
+test('[Z1] a seed produces the same events, byte for byte, in every process, whichever worlds ran before it', async () => {
   const [one, other, after] = await Promise.all([
     runSimulation('--seed', '42'),
     runSimulation('--seed', '42'),

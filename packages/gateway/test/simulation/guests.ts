@@ -14,7 +14,7 @@ export interface Guest {
   readonly works: readonly [string, ...string[]];
   /** How many requests it gets at most. Default 4. */
   readonly most?: number;
-  /** The agent has a project of its own, which may spend this. */
+  /** The agent has a separate project, which may spend this. */
   readonly spend?: DaySpendLimits;
   /** Approvals of the agent's calls grant later ones too, and the grants are revoked at some time. */
   readonly isGranted?: boolean;
@@ -64,7 +64,7 @@ export type GuestName = keyof typeof GUESTS;
 
 const ON_EVEN_SEEDS = (Object.keys(GUESTS) as GuestName[]).filter((name) => name !== 'grants');
 
-/** The guest of a world, if it has one. Grants came later, and have seeds of their own, so that the worlds of the others stay as they were. */
+/** The guest of a world, if it has one. Grants were added later with separate seeds, so that the worlds of the others did not change. */
 export function guestOf(seed: number): GuestName | undefined {
   if (seed % 14 === 7) return 'grants';
   return seed % 2 === 0 ? ON_EVEN_SEEDS[(seed / 2) % ON_EVEN_SEEDS.length] : undefined;

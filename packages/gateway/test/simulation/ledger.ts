@@ -1,4 +1,4 @@
-/** What the outside saw of a world: what people sent and were told, what tools did, what clients read. Plain data, for the checks. */
+/** The external view of a world: what people sent and got, what tools did, what clients read. Plain data, for the checks. */
 export interface Ledger {
   readonly effects: { readonly toolName: string; readonly idempotencyKey: string; readonly ref: string }[];
   /** What people asked for in spaces, and by plans. */
@@ -7,11 +7,11 @@ export interface Ledger {
   readonly deleted: { readonly agentId: string; readonly spaceId: string; readonly lastSeq: number }[];
   /** Grants that were revoked, and how often they had been used at that moment. */
   readonly revoked: { readonly grantId: string; readonly uses: number }[];
-  /** Answers to waiting calls, and what became of them. */
+  /** Answers to waiting calls, and their results. */
   readonly answered: { readonly callId: string; readonly answer: string; readonly told: string }[];
   /** Requests for turns of conversations. */
   readonly turns: Turn[];
-  /** Events as the bus was told of them. */
+  /** Events as published on the bus. */
   readonly published: { readonly stream: string; readonly seq: number; readonly type: string; readonly json: string }[];
   /** What each follower of a stream read, in order. */
   readonly followed: { readonly stream: string; readonly seqs: number[]; resets: number }[];
@@ -26,7 +26,7 @@ export interface Asked {
   readonly what: string;
   readonly agentId: string;
   readonly by: 'message' | 'plan';
-  /** The ids that the sender was told, one for each time that it was sent. */
+  /** The ids in the responses, one for each time that the message was sent. */
   readonly told: string[];
   /** False if it may stay without an answer. */
   readonly isAnswered: boolean;
@@ -34,7 +34,7 @@ export interface Asked {
 
 export interface Turn {
   readonly ref: string;
-  /** The runs that the caller was told, one for each time that the request was sent. */
+  /** The runs in the responses, one for each time that the request was sent. */
   readonly runs: string[];
   /** The answers that it read. */
   readonly responses: string[];

@@ -20,7 +20,7 @@ export class MemoryDatabase {
 
   private constructor(database: DatabaseSync) {
     this.#database = database;
-    // The words of the search follow its entries. SQLite has them in tables of its own.
+    // The words of the search follow its entries. SQLite has them in internal tables.
     this.#tables = database
       .prepare(
         "select name from sqlite_master where type = 'table' and name not like 'kysely_%' and name not like 'search_words%'",

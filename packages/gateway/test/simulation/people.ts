@@ -16,7 +16,7 @@ import type { Asked, Turn } from './ledger.ts';
 import { PERSON_IN, placeOf } from './place.ts';
 import type { Town, WaitingRow } from './town.ts';
 
-/** Does it, and repeats it until it was confirmed. */
+/** Performs the action, and repeats it until it was confirmed. */
 export function perform(town: Town, action: Action): void {
   outside(async () => {
     town.log(
@@ -75,13 +75,13 @@ async function plan(town: Town, { ref, agent, afterMs }: Extract<Action, { kind:
   const set = await insist(town, 'plan', ({ services }) =>
     services.store.transaction((tx) => setPlans(tx, agentId, [input], 'operator')),
   );
-  // Set a moment too late, it is refused as being in the past.
+  // A plan that is set a moment too late is refused as being in the past.
   if (set instanceof Error) return;
   town.ledger.asked.push(asked);
   asked.told.push(set.join());
 }
 
-/** Notes how many messages there were, so that a later one of the agent is noticed. */
+/** Records the number of messages, so that a later one of the agent is noticed. */
 async function deleteOne(town: Town, { agent }: Pick<Action, 'agent'>): Promise<void> {
   const agentId = town.agents[agent] ?? '';
   const lastSeq = await insist(town, 'delete', ({ services }) =>
@@ -95,7 +95,7 @@ async function deleteOne(town: Town, { agent }: Pick<Action, 'agent'>): Promise<
   else if ((lastSeq as { code?: string }).code !== 'not_found') refuse(town, lastSeq);
 }
 
-/** Revokes all grants of the agent, and notes how often each was used until then. A grant that is given later stays. */
+/** Revokes all grants of the agent, and records how often each was used until then. A grant that is given later stays. */
 async function revoke(town: Town, { agent }: Pick<Action, 'agent'>): Promise<void> {
   const agentId = town.agents[agent] ?? '';
   const revoked = await insist(town, 'revoke', ({ services }) =>

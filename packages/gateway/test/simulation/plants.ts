@@ -278,7 +278,7 @@ export const PLANTS: readonly Plant[] = [
   },
 ];
 
-/** Mistakes that no world has found so far. A rarer order of events may. */
+/** Mistakes that no world has found so far. A rarer order of events may find them. */
 export const UNFOUND_PLANTS: readonly Omit<Plant, 'seed'>[] = [
   {
     name: 'a call of a failed run is said not to have run',

@@ -37,7 +37,7 @@ export function openRemoteStore(
 ): Store {
   const { time, faults } = world;
 
-  /** A message to the database or back. */
+  /** The latency of a message to the database or back. */
   async function travel(): Promise<void> {
     await time.sleep(0.2 + 3 * faults.number(`${process.name} travel`) ** 3);
   }

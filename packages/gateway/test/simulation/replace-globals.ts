@@ -4,7 +4,7 @@ import { Random } from '../chaos/random.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 /*
- * Gives this Node process virtual time and seeded chance. The gateway reads the clock, sets timers and draws ids as it always does; here
+ * Gives this Node process virtual time and seeded random numbers. The gateway reads the clock, sets timers and draws ids as usual; here
  * these functions ask the world that runs now. Only a process that does nothing but simulate may import this file.
  */
 
@@ -15,7 +15,7 @@ let random = new Random(0);
 /** How often random bytes were drawn. */
 let draws = 0;
 
-/** Starts over, with the clock and the chance of a new world. */
+/** Starts over, with the clock and the random numbers of a new world. */
 export function useWorld(world: VirtualTime, seed: number): void {
   time = world;
   random = new Random(seed);

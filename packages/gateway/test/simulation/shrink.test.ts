@@ -37,7 +37,7 @@ test('[Z5] a failing world is shrunk to the faults and actions that it fails wit
   expect(world.actions.map(({ at }) => at)).toEqual([2]);
 });
 
-test('[Z5] the story of a failing seed says what was asked, what went wrong and which promise was broken', async () => {
+test('[Z5] the story of a failing seed says what was requested, which faults happened and which invariant was broken', async () => {
   const { code, text } = await runSimulation('--plant', 'the sweep does not find lost wakes', '--seeds', '50');
   expect(code).toBe(1);
   expect(text).toMatch(/^Seed \d+ broke \d+ promise\(s\), with \d+ fault\(s\) and \d+ request\(s\):$/m);

@@ -26,7 +26,7 @@ export const LIMITS: GatewayLimits = {
   leaseMs: 10_000,
   // An agent's message wakes no other agent: that would only add runs in which there is nothing to do.
   hopLimit: 0,
-  // A client that reads slowly has more to read than is kept for it.
+  // A small buffer, so that a client that reads slowly falls behind it.
   streamBacklog: 3,
 };
 

@@ -20,7 +20,7 @@ const STOP = { unified: 'stop', raw: undefined } as const;
 
 export const TOKENS_OF_A_REQUEST = 120;
 
-/** What every request uses. */
+/** The usage of every request. */
 const USAGE = {
   inputTokens: { total: 100, noCache: 100, cacheRead: undefined, cacheWrite: undefined },
   outputTokens: { total: 20, text: 20, reasoning: undefined },
@@ -28,7 +28,7 @@ const USAGE = {
 
 const HARM = { 'model-slow': 0.02, 'model-fails': 0.006, 'model-breaks-off': 0.006, die: 0.004, stall: 0.003 };
 
-/** A model that does what it is asked for: one tool by its name, then an answer. It decides by what it is shown alone. */
+/** A model that does what is requested: one tool by its name, then an answer. It decides only by its request. */
 export function simModel(world: Surroundings): LanguageModelV4 {
   const { time, faults, ledger } = world;
   let replies = 0;
@@ -77,7 +77,7 @@ function answeredIn(text: string): readonly string[] {
   return [...new Set([...summed, ...sent])].filter((ref) => ref !== '');
 }
 
-/** The summary of a long transcript. A run that failed after an answer is tried again, so the summary says what was answered. */
+/** The summary of a long transcript. A run that failed after an answer is retried, so the summary says what was answered. */
 async function summarise(
   world: Surroundings,
   { prompt }: LanguageModelV4CallOptions,
@@ -175,7 +175,7 @@ function attend(request: ModelRequest, draw: () => number): Reply {
   return { calls: [...enter, ...batch.flatMap(({ calls }) => calls)] };
 }
 
-/** Everything that it was ever asked for, by messages and plans, and what people have answered. */
+/** All requests in messages and plans, and the answers of people. */
 function dutiesOf({ agent, events }: ModelRequest): Duty[] {
   const found = events.flatMap(({ type, data }): Duty[] => {
     if (type === 'tool_result') return answeredDuty(data.input);
@@ -214,12 +214,12 @@ function isInDoubt({ calls }: ModelRequest, what: string, ref: string): boolean 
   return calls.some((call) => isFor(call, what, ref) && /whether it took effect is unknown/.test(call.result));
 }
 
-/** A call that was cancelled before it did anything, as far as the model knows, is asked for again. */
+/** A call whose result says that it was cancelled does not count, so it is made again. */
 function isCalled({ calls }: ModelRequest, what: string, ref: string): boolean {
   return calls.some((call) => isFor(call, what, ref) && !/^(cancelled|skipped)/i.test(call.result));
 }
 
-/** The summary of what is no longer shown says that it was answered. */
+/** The summary says that it was answered, although that is no longer shown. */
 function isSummed({ said }: ModelRequest, ref: string): boolean {
   return [...said.matchAll(/Answered: ([\w ]*)\./g)].some(([, refs = '']) => refs.split(' ').includes(ref));
 }
@@ -229,7 +229,7 @@ function isPending({ calls }: ModelRequest, what: string, ref: string): boolean 
   return calls.some((call) => isFor(call, what, ref) && /pending as call/i.test(call.result));
 }
 
-/** The agent has called the tool, or its sub-agent was told to. */
+/** The agent has called the tool, or has given the request to its sub-agent. */
 function isFor({ name, input }: ModelRequest['calls'][number], what: string, ref: string): boolean {
   return name === 'helper' ? input.task === `${what} ${ref}` : name === what && input.ref === ref;
 }

@@ -87,7 +87,7 @@ export function tell({ worlds, broken, failed, kinds, contents }: Tally, seconds
   return isKept ? 0 : 1;
 }
 
-/** Breaks every promise once, and prints which checks notice. */
+/** Breaks every invariant once, and prints which checks notice. */
 export async function violateAll(): Promise<void> {
   print(JSON.stringify(await proveChecks(await MemoryDatabase.open())));
 }
@@ -117,7 +117,7 @@ function toLines(problems: readonly Problem[]): string {
   return problems.map(({ check: name, text }) => `  ${name}: ${text}`).join('\n');
 }
 
-/** Of everything that happened and of all rows that are left. */
+/** A hash of all events and of all remaining rows. */
 async function fingerprintOf({ log, ledger, database }: EndedWorld): Promise<string> {
   const tables = ['messages', 'inbox_events', 'runs', 'calls', 'transcript_entries', 'stream_events', 'threads'];
   const rows = tables.map((table) => database.raw.prepare(`select * from ${table} order by 1, 2`).all());

@@ -2,7 +2,7 @@ import type { FaultKind, Faults } from './faults.ts';
 import type { Ledger } from './ledger.ts';
 import type { SimProcess, VirtualTime } from './virtual-time.ts';
 
-/** What the parts of a world share. */
+/** The objects that the parts of a world share. */
 export interface Surroundings {
   readonly time: VirtualTime;
   readonly faults: Faults;

@@ -4,7 +4,7 @@ import type { Ledger } from './ledger.ts';
 import type { MemoryDatabase } from './memory-database.ts';
 import { type EndedWorld, runWorld } from './world.ts';
 
-/** How each promise is broken, in a world that kept it: by a statement, or in what the outside saw. */
+/** How each invariant is broken in a world that kept it: by a statement, or in the external view. */
 const VIOLATIONS: Readonly<Record<CheckName, string | ((world: Checked) => void)>> = {
   'every call settles once': "update calls set status = 'started' where tool_name = 'charge'",
   'effects happen as often as their calls say': ({ ledger }) => {

@@ -53,12 +53,12 @@ export class VirtualTime {
     return this.now + (currentProcess()?.skewMs ?? 0);
   }
 
-  /** Does it later, in the process that asks for it. */
+  /** Runs the function later, in the calling process. */
   after(ms: number, work: () => void): () => void {
     return this.afterIn(currentProcess(), ms, work);
   }
 
-  /** Does it later, in this process. Undefined: outside of all, so nothing stops it. */
+  /** Runs the function later, in this process. Undefined: outside of all processes, so nothing stops it. */
   afterIn(process: SimProcess | undefined, ms: number, work: () => void): () => void {
     const due: Due = { process, work, isCancelled: false };
     this.#agenda.add(this.now + Math.max(0, Number.isFinite(ms) ? ms : 0), due);

@@ -48,7 +48,7 @@ export interface EndedWorld {
   readonly virtualMs: number;
 }
 
-/** A world that has not come to rest by now never will. */
+/** A world that is not at rest by this time never will be. */
 const LONGEST_MS = 150_000;
 /** How long everything has to be quiet: longer than a sweep, and than a client takes to connect again. */
 const QUIET_MS = 6_000;
@@ -203,7 +203,7 @@ class SimWorld {
     answerCalls(town);
   }
 
-  /** Creates agents, people and spaces, through a gateway that nothing happens to. */
+  /** Creates agents, people and spaces, through a gateway without faults. */
   async #settle(surroundings: Surroundings): Promise<Town> {
     const calm = { ...surroundings, faults: new Faults(0, { only: new Set(), now: () => 0, onFault: () => {} }) };
     const parts = { bus: { publish() {} }, scheduler: { enqueue() {} }, limits: this.#limits };
@@ -276,7 +276,7 @@ class SimWorld {
 
 const WAITING = `select id, run_id as "runId", wait_kind as kind, agent_id as "agentId", input from calls where wait_status = 'pending' order by id`;
 const STREAMS = 'select id, next_seq from streams';
-/** What is still to be done. Events of a project that has spent its money wait for the next day. */
+/** The remaining work. Events of a project that has spent its money wait for the next day. */
 const OPEN = `select id from inbox_events where status in ('pending', 'claimed') and coalesce(error, '') not like '%"reason":"budget"%'
   union all select id from runs where status = 'running'
   union all select id from threads where lease_owner is not null and coalesce(

@@ -13,17 +13,17 @@ interface Space {
   readonly waiting?: number;
 }
 
-describeIdleWorld('what there is to do in spaces', ({ world }) => {
+describeIdleWorld('activity in spaces', ({ world }) => {
   const database = { open: () => Promise.reject(new Error('The store is open already.')) } as never;
   const api = forAllTests(async () => {
     const opened = await openApi(database, { services: world.services });
-    // The store is the world's to close.
+    // The store is closed by the world.
     return { ...opened, close: async () => opened.app.stop() };
   });
   const as = async (entityId: string, method: string, path: string, body?: unknown) =>
     await api.call(method, path, { secret: await api.tokenOf(entityId), body });
 
-  test('whoever posts a message is told which agents hear of it, and how, also when it is sent again', async () => {
+  test('the response to a message says which agents get it, and how, also when it is sent again', async () => {
     const [ada, bot, sleepy, talker] = [
       await world.person('Ada'),
       await world.agent('Bot'),
@@ -49,7 +49,7 @@ describeIdleWorld('what there is to do in spaces', ({ world }) => {
     expect(sorted(byAgent.heardBy)).toEqual(sorted([hearing(sleepy, 'paused'), hearing(talker, 'withheld')]));
   });
 
-  test('a space tells its last message, how many a member has not seen, and how many calls wait for it', async () => {
+  test('a space has its last message, the number of unseen messages of a member, and the number of calls that wait for it', async () => {
     const desk = await openDesk(world);
     const { person, agent, space } = desk;
     await world.post(space, agent, 'One');
@@ -63,7 +63,7 @@ describeIdleWorld('what there is to do in spaces', ({ world }) => {
       seq: 1,
     });
     expect(await read(person)).toMatchObject({ unread: 1 });
-    // It never goes back, and never beyond what was said.
+    // The position never goes back, and never beyond the last message.
     expect((await as(person, 'POST', `/api/spaces/${space}/seen`, { seq: 0 })).body.seq).toBe(1);
     expect((await as(person, 'POST', `/api/spaces/${space}/seen`, { seq: 99 })).body.seq).toBe(3);
     expect(await read(person)).toMatchObject({ unread: 0 });
@@ -86,7 +86,7 @@ describeIdleWorld('what there is to do in spaces', ({ world }) => {
     expect((await as(ada, 'GET', `/api/spaces/${space}`)).body).toMatchObject({ lastSeq: 105, unread: 100 });
   });
 
-  test('[G1] whoever is not in a space learns nothing of it and marks nothing', async () => {
+  test('[G1] an entity outside of a space learns nothing about it and cannot mark messages as seen', async () => {
     const { person, stranger, space } = await openDesk(world);
     const seen = { seq: 1 };
     expect((await as(stranger, 'POST', `/api/spaces/${space}/seen`, seen)).status).toBe(404);

@@ -39,7 +39,7 @@ describeIdleWorld('an archived space', ({ world, beside }) => {
     const first = await world.post(space, ada, 'Hello', { clientMessageId: 'one' });
     const archived = await archive(world, space);
     expect(archived).toEqual({ ...(await getSpace(world.store.db, space)), archivedAt: expect.any(Number) });
-    // A second request changes nothing, and tells nobody.
+    // A second request changes nothing, and emits no event.
     expect(await archive(world, space)).toEqual(archived);
     await expect(world.post(space, ada, 'And?')).rejects.toMatchObject({
       code: 'space_archived',
@@ -62,7 +62,7 @@ describeIdleWorld('an archived space', ({ world, beside }) => {
     expect(told.map(({ payload }) => 'archivedAt' in (payload as { space: object }).space)).toEqual([true, false]);
   });
 
-  test('[S28] is renamed like any other, and a refused name changes nothing', async () => {
+  test('[S28] can be renamed like any other, and a refused name changes nothing', async () => {
     const space = await world.space('Old', [await world.person()]);
     await archive(world, space);
     expect(await change(world, space, { name: 'New', description: 'Now' })).toMatchObject({
@@ -110,7 +110,7 @@ describeWorlds(
   (open) => {
     const pay = tool({ description: 'Pays.', inputSchema: z.object({}), approval: true, execute: () => 'Paid.' });
 
-    test('[S28] goes on when its waiting call is answered: the card shows it, and the agent’s words stay in the run', async () => {
+    test('[S28] continues when its waiting call is answered: the card shows it, and the agent’s text stays in the run', async () => {
       const model = steps({ toolName: 'pay', input: {} }, 'I asked.', 'It is paid.');
       const world = await open({ models: { default: model }, tools: { pay: { tool: pay, visible: true } } });
       const { ada, bot, space } = await lobby(world, { tools: ['pay'], replies: undefined });
@@ -128,7 +128,7 @@ describeWorlds(
       expect(await storedSpace(world, bot)).toBeNull();
     });
 
-    test('[S28] is told so by its tools, may read it, and is not shown it among its spaces', async () => {
+    test('[S28] gets that error from its tools, may read it, and does not see it among its spaces', async () => {
       const calls = [
         { toolName: 'enter_space', input: { spaceId: '1' } },
         { toolName: 'read_messages', input: { spaceId: '1' } },

@@ -10,10 +10,10 @@ import { waitingOf } from '../support/waiting-of.ts';
 
 const inputSchema = { type: 'object', properties: { amount: { type: 'integer' } }, required: ['amount'] } as const;
 
-describeWorlds('what a card tells of its call', (open) => {
+describeWorlds('the call of a card', (open) => {
   const ask = (toolName: string) => scriptedModel([{ toolName, input: { amount: 9 } }, 'Waiting.', 'Done.']);
 
-  test('a card that waits tells how to show it, what an answer looks like, who may give one and until when', async () => {
+  test('a waiting card has its display, the schema of an answer, the answerers and the expiry', async () => {
     const confirm = {
       executionType: 'space',
       inputSchema,

@@ -8,13 +8,13 @@ describeIdleWorld('hops', ({ world }) => {
   const statusesOf = async (agentId: string) =>
     (await listInbox(world.store.db, { agentId })).items.toReversed().map(({ status }) => status);
 
-  test('[G5] the ninth message of agents among themselves wakes nobody, and operators see what was withheld', async () => {
+  test('[G5] the ninth message of agents among themselves wakes no agent, and operators see what was withheld', async () => {
     const [one, two] = [await world.agent('One'), await world.agent('Two')];
     const space = await world.space('Space', [one, two]);
     world.wakes.length = 0;
     world.logs.length = 0;
     for (let hop = 1; hop <= 10; hop++) await world.say(space, hop % 2 === 1 ? one : two, `${hop}`);
-    // Odd ones go to two, even ones to one.
+    // Odd messages go to two, even ones to one.
     expect(await statusesOf(two)).toEqual([...Array(4).fill('pending'), 'withheld']);
     expect(await statusesOf(one)).toEqual([...Array(4).fill('pending'), 'withheld']);
     expect(world.wakes).toHaveLength(8);
@@ -48,7 +48,7 @@ describeIdleWorld('hops', ({ world }) => {
     ]);
   });
 
-  test('[G5] messages that no agent hears are not counted', async () => {
+  test('[G5] messages that no agent gets are not counted', async () => {
     const near = world.with({ hopLimit: 1 });
     const [one, ann] = [await world.agent(), await world.person()];
     const space = await world.space('Space', [one, ann]);
@@ -59,7 +59,7 @@ describeIdleWorld('hops', ({ world }) => {
     expect(await statusesOf(two)).toEqual(['pending']);
   });
 
-  test('[G5] an agent’s own hop limit outranks the gateway’s', async () => {
+  test('[G5] an agent’s own hop limit takes precedence over the gateway’s', async () => {
     const [talker, deaf, patient] = [
       await world.agent('Talker'),
       await world.agent('Deaf', { limits: { hopLimit: 0 } }),

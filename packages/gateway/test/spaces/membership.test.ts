@@ -21,7 +21,7 @@ describeIdleWorld('membership', ({ world }) => {
   const activate = (agentId: string, spaceId: string) =>
     world.in((tx) => tx.db.updateTable('agents').set({ active_space_id: spaceId }).where('id', '=', agentId).execute());
 
-  test('a space is read back as it was made, with its members', async () => {
+  test('a space is read back as it was created, with its members', async () => {
     const ann = await world.person('Ann');
     const made = await world.in((tx) =>
       createSpace(tx, {
@@ -44,7 +44,7 @@ describeIdleWorld('membership', ({ world }) => {
     expect((await listSpaces(world.store.db, { limit: 200 })).items).toHaveLength(before);
   });
 
-  test('[G1] who is not a member gets the same answer as for a space that does not exist', async () => {
+  test('[G1] a non-member gets the same answer as for a space that does not exist', async () => {
     const [ann, eve] = [await world.person('Ann'), await world.person('Eve')];
     const space = await world.space('Space', [ann]);
     await expect(requireMember(world.store.db, space, ann)).resolves.toMatchObject({ role: 'member' });
@@ -61,7 +61,7 @@ describeIdleWorld('membership', ({ world }) => {
     await expect(requireMember(world.store.db, space, 'a\u0000b')).rejects.toMatchObject(refused);
   });
 
-  test('[G1] who left is a member no more, and one again after joining again', async () => {
+  test('[G1] an entity that left is not a member any more, and is one again after joining again', async () => {
     const ann = await world.person();
     const space = await world.space('Space', [ann]);
     await leave(space, ann);
@@ -85,7 +85,7 @@ describeIdleWorld('membership', ({ world }) => {
     expect(second.next).toBeUndefined();
   });
 
-  test('joining and leaving are told to the space; joining again in the same role is not', async () => {
+  test('joining and leaving emit an event; joining again with the same role does not', async () => {
     const ann = await world.person();
     const space = await world.space();
     await join(space, ann);
@@ -101,7 +101,7 @@ describeIdleWorld('membership', ({ world }) => {
     ]);
   });
 
-  test('who comes back has no role of before', async () => {
+  test('a member that returns does not have its earlier role', async () => {
     const ann = await world.person();
     const space = await world.space();
     await join(space, ann, 'owner');
@@ -121,7 +121,7 @@ describeIdleWorld('membership', ({ world }) => {
     expect(await activeSpaceOf(other)).toBe(here);
   });
 
-  test('an entity that is gone cannot be made a member', async () => {
+  test('a deleted entity cannot become a member', async () => {
     const bot = await world.agent();
     const space = await world.space();
     await world.in((tx) => deleteAgent(tx, bot));

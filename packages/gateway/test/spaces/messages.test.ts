@@ -9,7 +9,7 @@ import { describeIdleWorld } from '../support/describe-worlds.ts';
 import type { World } from '../support/world.ts';
 
 describeIdleWorld('messages', ({ world, beside }) => {
-  /** Two gateways where the database can be shared. */
+  /** Two gateways if the database can be shared. */
   const gateways = [world, beside()];
 
   const post = (given: NewMessage, at: World = world) => at.in((tx) => postMessage(at.services, tx, given));
@@ -17,7 +17,7 @@ describeIdleWorld('messages', ({ world, beside }) => {
   const textsOf = async (spaceId: string) =>
     (await listMessages(world.store.db, { spaceId, limit: 200 })).items.map(({ text }) => text);
 
-  test('a message is told to the space whole, and read back the same', async () => {
+  test('a message is emitted completely, and read back the same', async () => {
     const ann = await world.person();
     const space = await world.space('Space', [ann]);
     const text = 'Hello 🙂 \u0000 half \ud800 \u2028 </inbox>';
@@ -79,11 +79,11 @@ describeIdleWorld('messages', ({ world, beside }) => {
     expect(new Set(answers.map(({ message }) => message.id)).size).toBe(1);
     expect(answers.filter(({ duplicate }) => !duplicate)).toHaveLength(1);
     expect(await inboxOf(bot)).toHaveLength(1);
-    // A repetition takes no number.
+    // A repetition gets no number.
     expect((await world.post(space, ann, 'Next')).seq).toBe(2);
   });
 
-  test('[G2] a clientMessageId is its sender’s own, in its space', async () => {
+  test('[G2] a clientMessageId is unique per sender and space', async () => {
     const [ann, bea] = [await world.person(), await world.person()];
     const [here, there] = [await world.space('Space', [ann, bea]), await world.space('Space', [ann])];
     const sent = [
@@ -108,13 +108,13 @@ describeIdleWorld('messages', ({ world, beside }) => {
     throw new Error('changed my mind');
   }
 
-  test('[G3] every other agent of the space gets one event, with the message whole, and is woken', async () => {
+  test('[G3] every other agent of the space gets one event with the complete message, and is woken', async () => {
     const [ann, one, two] = [await world.person('Ann'), await world.agent('One'), await world.agent('Two')];
     const stranger = await world.agent('Stranger');
     const space = await world.space('Space', [ann, one, two]);
     world.wakes.length = 0;
     const first = await world.post(space, ann, 'Hello');
-    // A person waits for them.
+    // Urgent, because a person waits.
     expect(world.wakes.toSorted()).toEqual([`${one}@urgent`, `${two}@urgent`].toSorted());
     const reply = await world.post(space, one, 'Hello Ann', { replyTo: first.id });
     expect(world.wakes.slice(2)).toEqual([two]);
@@ -154,7 +154,7 @@ describeIdleWorld('messages', ({ world, beside }) => {
     expect(await inboxOf(stranger)).toEqual([]);
   });
 
-  test('[G3] message and events are one transaction: without the one there is not the other', async () => {
+  test('[G3] message and events are one transaction: neither exists without the other', async () => {
     const [ann, bot] = [await world.person(), await world.agent()];
     const space = await world.space('Space', [ann, bot]);
     world.wakes.length = 0;
@@ -250,7 +250,7 @@ describeIdleWorld('messages', ({ world, beside }) => {
     expect(await textsOf(space)).toEqual(['a'.repeat(10)]);
   });
 
-  test('[G53] an inbox that is full refuses people with 429, and what they repeat is still answered', async () => {
+  test('[G53] messages of people to a full inbox are refused with 429, and repeated messages are still answered', async () => {
     const [ann, bot] = [await world.person(), await world.agent()];
     const space = await world.space('Space', [ann, bot]);
     const small = world.with({ inboxLength: 2 });
@@ -273,7 +273,7 @@ describeIdleWorld('messages', ({ world, beside }) => {
     expect(await small.post(space, ann, 'three')).toMatchObject({ seq: 3 });
   });
 
-  test('[G53] an agent’s message to a full inbox stands, and its event is withheld', async () => {
+  test('[G53] an agent’s message to a full inbox is kept, and its event is withheld', async () => {
     const [talker, deaf] = [await world.agent('Talker'), await world.agent('Deaf', { limits: { inboxLength: 1 } })];
     const space = await world.space('Space', [talker, deaf]);
     await world.post(space, talker, 'one');

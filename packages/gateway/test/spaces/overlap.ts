@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Store } from '../../src/ports/store/store.ts';
 
 /**
- * Two pieces of work that overlap in the worst way, without luck: the first stays open, all written and nothing committed, until
+ * Two transactions that overlap in the worst way, deterministically: the first stays open, with all writes and no commit, until
  * the second waits for it, or is done without having waited. `first` calls `hold` as its last act.
  */
 export async function overlap<A, B>(
@@ -17,7 +17,7 @@ export async function overlap<A, B>(
   });
   await Promise.race([isWritten.promise, one]);
   const two = second();
-  // With one connection the second waits for the whole of the first: there is nothing to see.
+  // With one connection the second waits for the whole first transaction, so there is no overlap.
   if (store.dialect === 'postgres') await untilSomebodyWaits(store, two);
   mayCommit.resolve();
   const [settled] = await Promise.allSettled([two]);

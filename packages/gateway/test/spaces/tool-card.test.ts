@@ -48,7 +48,7 @@ describeIdleWorld('cards', ({ world }) => {
     ['requires_action', 'tool-call.requires-action'],
     ['expired', 'tool-call.expired'],
     ['cancelled', 'tool-call.cancelled'],
-  ] as const)('[G25] [G47] a running card becomes %s, and the space is told', async (status, type) => {
+  ] as const)('[G25] [G47] a running card becomes %s, and the space gets an event', async (status, type) => {
     const { space, card, message } = await open();
     const changed = await update(card.callId, { status, output: { celsius: 20 } });
     expect(changed).toMatchObject({ id: message.id, seq: 1, status });
@@ -62,7 +62,7 @@ describeIdleWorld('cards', ({ world }) => {
   });
 
   test.each(['complete', 'error', 'expired', 'cancelled'] as const)(
-    '[G25] what is %s never changes again',
+    '[G25] a card that is %s never changes again',
     async (end) => {
       const { space, card } = await open({ status: 'requires_action' });
       await update(card.callId, { status: end, output: 1 });
@@ -75,7 +75,7 @@ describeIdleWorld('cards', ({ world }) => {
     },
   );
 
-  test('[G25] of many ends at the same moment one is the end', async () => {
+  test('[G25] of many ends at the same moment only one counts', async () => {
     const { space, card } = await open();
     const ends = await Promise.all(
       Array.from({ length: 10 }, (_, output) => update(card.callId, { status: 'complete', output })),
@@ -99,7 +99,7 @@ describeIdleWorld('cards', ({ world }) => {
     expect(await only(space)).toEqual([first]);
   });
 
-  test('an approved call runs, with the input that the approver made of it', async () => {
+  test('an approved call runs with the input that the approver edited', async () => {
     const { space, card } = await open({ status: 'requires_action' });
     await update(card.callId, { status: 'running', input: { city: 'Kyoto' } });
     await update(card.callId, { status: 'complete', output: 'sunny' });
@@ -114,7 +114,7 @@ describeIdleWorld('cards', ({ world }) => {
     ]);
   });
 
-  test('[G47] the start and the input are told where nobody told them before', async () => {
+  test('[G47] the start and the input are emitted if they were not before', async () => {
     const { space, card, message, bot } = await open({ rawInput: '{"city":"Oslo"}', status: 'requires_action' });
     const told = world.told.filter(({ stream }) => stream === `space:${space}`).slice(1);
     expect(told).toMatchObject([
@@ -147,7 +147,7 @@ describeIdleWorld('cards', ({ world }) => {
     expect(await only(space)).toHaveLength(1);
   });
 
-  test('[G4] a card wakes nobody and is no hop', async () => {
+  test('[G4] a card wakes no agent and is not a hop', async () => {
     const [one, two] = [await world.agent(), await world.agent()];
     const space = await world.space('Space', [one, two]);
     world.wakes.length = 0;

@@ -29,7 +29,7 @@ const keys = async (): Promise<string[]> =>
 describe.each([onPostgres])('attacks on the store on $title', ({ create }) => {
   opened(create);
 
-  test('statements of one text share a name, and no other has it', async () => {
+  test('statements with one text share a name, and no other statement has it', async () => {
     const same = () =>
       statement((db, { key }: Params<{ key: string }>) =>
         db.selectFrom('settings').select(['value', 'key']).where('key', '=', key),
@@ -53,7 +53,7 @@ describe.each([onPostgres])('attacks on the store on $title', ({ create }) => {
     expect([outcome, await keys()]).toEqual(['resolved', ['half', 'other half']]);
   });
 
-  test('an event that is no JSON is refused before anything is committed', async () => {
+  test('an event that is not JSON is refused before anything is committed', async () => {
     const circular: Record<string, unknown> = {};
     circular.self = circular;
     const writing = store.transaction(async (tx) => {
@@ -64,7 +64,7 @@ describe.each([onPostgres])('attacks on the store on $title', ({ create }) => {
     expect(await keys()).toEqual([]);
   });
 
-  test('what the server says it has undone is not in doubt', async () => {
+  test('a transaction that the server says it has undone is not in doubt', async () => {
     const failing = (code: string) =>
       store.transaction(async (tx) => {
         await tx.db.insertInto('settings').values(row('x')).execute();
@@ -81,7 +81,7 @@ describe.each([onPostgres])('attacks on the store on $title', ({ create }) => {
 describe.each([...databases, onSyncedSqlite])('attacks on the store on $title', ({ create }) => {
   opened(create);
 
-  test('what goes on after its transaction was undone writes nothing', async () => {
+  test('work that continues after its transaction was undone writes nothing', async () => {
     const gate = Promise.withResolvers<void>();
     let late: Promise<unknown> | undefined;
     const writing = store.transaction(async (tx) => {
@@ -98,7 +98,7 @@ describe.each([...databases, onSyncedSqlite])('attacks on the store on $title', 
     expect(await keys()).toEqual([]);
   });
 
-  test('what goes on after its transaction was undone does not write into another transaction', async () => {
+  test('work that continues after its transaction was undone does not write into another transaction', async () => {
     const gate = Promise.withResolvers<void>();
     let late: Promise<unknown> | undefined;
     await store
@@ -132,7 +132,7 @@ describe.each([...databases, onSyncedSqlite])('attacks on the store on $title', 
 describe.each([onSqlite, onSyncedSqlite])('attacks on the store on $title', ({ create }) => {
   opened(create);
 
-  test('what follows a statement that made the database give up the transaction is not written', async () => {
+  test('statements after one that made the database abort the transaction are not written', async () => {
     await store.transaction((tx) => tx.db.insertInto('settings').values(row('count', '0')).execute());
     const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(store.db);
     await sql`pragma max_page_count = ${sql.lit(rows[0]?.page_count ?? 0)}`.execute(store.db);
@@ -147,7 +147,7 @@ describe.each([onSqlite, onSyncedSqlite])('attacks on the store on $title', ({ c
     expect(await store.db.selectFrom('settings').selectAll().execute()).toEqual([row('count', '0')]);
   });
 
-  test('what is pipelined with a statement that made the database give up the transaction is not written', async () => {
+  test('statements pipelined with one that made the database abort the transaction are not written', async () => {
     await store.transaction((tx) => tx.db.insertInto('settings').values(row('count', '0')).execute());
     const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(store.db);
     await sql`pragma max_page_count = ${sql.lit(rows[0]?.page_count ?? 0)}`.execute(store.db);
@@ -164,9 +164,9 @@ describe.each([onSqlite, onSyncedSqlite])('attacks on the store on $title', ({ c
     expect(await store.db.selectFrom('settings').selectAll().execute()).toEqual([row('count', '0')]);
   });
 
-  test('a pause in a long line shows no reader what could still be undone', async () => {
+  test('during a pause in a long queue no reader sees writes that could still be undone', async () => {
     await store.close();
-    // A pause is due at every look at the clock but the first after a turn of the event loop.
+    // A pause is due at every check of the clock except the first after a turn of the event loop.
     store = await openSqliteStore({ home: database.location, sliceMs: -1 });
     const other = new DatabaseSync(join(database.location, 'lastcall.db'), { readOnly: true });
     const durable = (): unknown => other.prepare('select count(*) as count from settings').get()?.count;
@@ -175,7 +175,7 @@ describe.each([onSqlite, onSyncedSqlite])('attacks on the store on $title', ({ c
     const first = store.transaction(async (tx) => {
       await tx.db.insertInto('settings').values(row('a')).execute();
       await turnOfTheLoop();
-      // It lets the second one join, and a reader outside of all transactions comes if a pause follows.
+      // The second transaction joins meanwhile, and if a pause follows, the reader outside of all transactions runs.
       tx.beforeCommit(() => void setImmediate(pause.resolve));
     });
     const second = store.transaction(async (tx) => {
@@ -188,7 +188,7 @@ describe.each([onSqlite, onSyncedSqlite])('attacks on the store on $title', ({ c
     expect(found).toBe(isDurable);
   });
 
-  test('every transaction in line when the store is closed is told', async () => {
+  test('every queued transaction rejects when the store is closed', async () => {
     const gate = Promise.withResolvers<void>();
     const inside = Promise.withResolvers<void>();
     const first = store.transaction(() => (inside.resolve(), gate.promise));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { chunkRows } from '../../src/ports/store/chunk-rows.ts';
 
-test('rows go in parts that one statement has room for, in order and each once', () => {
+test('rows are split into chunks that fit into one statement, in order and each once', () => {
   const rows = Array.from({ length: 70_001 }, (_, id) => ({ id, name: 'x', at: 1 }));
   const parts = chunkRows(rows);
   expect(parts.flat()).toEqual(rows);

@@ -5,7 +5,7 @@ import { databases } from '../support/stores.ts';
 const postgres = databases.filter(({ kind }) => kind === 'postgres');
 
 test.each(postgres)(
-  '[G43] a transaction that others are in the way of, however often it is tried, may be tried later',
+  '[G43] the error of a transaction that conflicts at every attempt says that it may be retried later',
   async ({ create }) => {
     const database = await create();
     const store = await database.open();

@@ -18,7 +18,7 @@ test('1: no more callers than connections use one at a time', async () => {
   expect(using).toBe(3);
 });
 
-test('1: a connection that came back while none waited is lent again', async () => {
+test('1: a connection that was returned while no caller waited is used again', async () => {
   const queue = new ConnectionQueue({ connections: 1, silenceMs: 10_000 });
   for (let round = 0; round < 3; round++) {
     await queue.turn({ isUrgent: false });
@@ -41,7 +41,7 @@ test('2: urgent callers go first, and the others do not starve', async () => {
   expect(order.indexOf('other')).toBeLessThan(10);
 });
 
-test('3: waiting does not fail, however long it takes, while connections come back', async () => {
+test('3: waiting does not fail, however long it takes, while connections are returned', async () => {
   const queue = new ConnectionQueue({ connections: 1, silenceMs: 10_000 });
   await queue.turn({ isUrgent: true });
   const waiting = Array.from({ length: 10 }, () => queue.turn({ isUrgent: true }));
@@ -52,19 +52,19 @@ test('3: waiting does not fail, however long it takes, while connections come ba
   }
 });
 
-test('3: all that wait are told that the database does not answer if no connection came back for the time', async () => {
+test('3: all waiting callers get the error that the database does not answer if no connection was returned for the time', async () => {
   const queue = new ConnectionQueue({ connections: 1, silenceMs: 10_000 });
   await queue.turn({ isUrgent: true });
   const waiting = [queue.turn({ isUrgent: true }), queue.turn({ isUrgent: false })];
   const refused = Promise.all(waiting.map((turn) => expect(turn).rejects.toThrow(StoreUnavailable)));
   await vi.advanceTimersByTimeAsync(10_000);
   await refused;
-  // The connection that comes back later is for the next caller.
+  // The connection that is returned later is used by the next caller.
   queue.pass();
   await queue.turn({ isUrgent: true });
 });
 
-test('3: connections that cannot be opened do not count as ones that came back', async () => {
+test('3: connections that cannot be opened do not count as returned', async () => {
   const queue = new ConnectionQueue({ connections: 1, silenceMs: 10_000 });
   await queue.turn({ isUrgent: true });
   const waiting = Array.from({ length: 5 }, () => queue.turn({ isUrgent: true }));

@@ -76,7 +76,7 @@ describe.each([...databases, onSyncedSqlite, onPooledPostgres])('the contract of
     expect([await keys(), await streamEvents(), told, heard]).toEqual([[], [], [], []]);
   });
 
-  test('a transaction that is durable resolves, whatever those do who are told of it', async () => {
+  test('a durable transaction resolves, whatever the listeners do', async () => {
     const warned = once(process, 'warning');
     const told: string[] = [];
     await store.transaction(async (tx) => {
@@ -107,7 +107,7 @@ describe.each([...databases, onSyncedSqlite, onPooledPostgres])('the contract of
     expect(await keys()).toEqual([]);
   });
 
-  test('a compiled statement of the store itself is refused inside a transaction, and sees nothing of one that is under way', async () => {
+  test('a compiled statement of the store itself is refused inside a transaction, and sees nothing of an active one', async () => {
     const misusing = store.transaction(() => selectKeys(store.db, {}));
     await expect(misusing).rejects.toMatchObject({ code: 'store_misuse' });
     const begun = Promise.withResolvers<void>();
@@ -118,7 +118,7 @@ describe.each([...databases, onSyncedSqlite, onPooledPostgres])('the contract of
       await turnOfTheLoop();
       tx.send(insertSetting, setting('c'));
     });
-    // What it sees is as it was before the transaction or after it.
+    // It sees the state before the transaction or after it.
     expect([[], ['b', 'c']]).toContainEqual((await reading).map(({ key }) => key));
     expect((await selectKeys(store.db, {})).map(({ key }) => key)).toEqual(['b', 'c']);
   });
@@ -129,12 +129,12 @@ describe.each([...databases, onSyncedSqlite, onPooledPostgres])('the contract of
     expect(await selectKeys(store.db, {})).toMatchObject([{ key: 'a' }]);
   });
 
-  test('what a statement returned is kept back until the transaction is durable, however soon the database answers', async () => {
+  test('the result of a statement is held back until the transaction is durable, however soon the database answers', async () => {
     await store.transaction((tx) => insertSetting(tx.db, setting('a')));
     const told: string[] = [];
     const reading = store.transaction(async (tx) => {
       const sent = tx.send(selectKeys, {});
-      // By now a database in this process has answered.
+      // At this point a database in this process has answered.
       await selectKeys(tx.db, {});
       tx.afterCommit(() => told.push(...sent.rows.map(({ key }) => key)));
       expect(() => sent.rows).toThrow(expect.objectContaining({ code: 'store_misuse' }));
@@ -143,7 +143,7 @@ describe.each([...databases, onSyncedSqlite, onPooledPostgres])('the contract of
     expect(told).toEqual(['a']);
   });
 
-  test('a statement that must find a row fails the transaction where there is none, and names the reason', async () => {
+  test('a statement that must find a row fails the transaction if there is none, and names the reason', async () => {
     const toError = (error: unknown): unknown => (isRowMissing(error) ? new Error('nobody there') : error);
     const requiring = (key: string): Promise<void> =>
       store.transaction(async (tx) => {
@@ -195,23 +195,23 @@ describe.each([...databases, onSyncedSqlite, onPooledPostgres])('the contract of
     expect(heard).toEqual([]);
   });
 
-  test('a value that a statement takes is a parameter, and no code can branch on it', () => {
+  test('a value of a statement is a parameter, and no code can branch on it', () => {
     interface Values {
       readonly key: string;
       readonly count: number | null;
     }
-    // The types are the test: where one of these compiles, the directive above it is an error.
+    // The types are the test: if one of these lines compiles, the directive above it is an error.
     const query = statement((db, params: Params<Values>) => {
       const rows = db.selectFrom('settings').select('key').where('key', '=', params.key);
-      // @ts-expect-error It is no text.
+      // @ts-expect-error It is not a text.
       if (params.key === 'a') return rows;
-      // @ts-expect-error It is no number.
+      // @ts-expect-error It is not a number.
       if (params.count > 1) return rows;
-      // @ts-expect-error Nothing but a query takes it.
+      // @ts-expect-error Only a query accepts it.
       Number.parseInt(params.key, 10);
-      // @ts-expect-error It is true whatever the value will be.
+      // @ts-expect-error It is always truthy, whatever the value will be.
       const limited = params.count ? rows.limit(1) : rows;
-      // @ts-expect-error So it is here.
+      // @ts-expect-error The same here.
       if (params.key) return limited;
       return rows;
     });
@@ -220,11 +220,11 @@ describe.each([...databases, onSyncedSqlite, onPooledPostgres])('the contract of
 
   test('only compiled statements are sent without waiting for their answer', () => {
     const inserting = async (tx: Tx): Promise<void> => {
-      // @ts-expect-error A promise may fail for a reason of its own when the commit is on its way.
+      // @ts-expect-error A promise may fail by itself when the commit is already sent.
       tx.send(insertSetting(tx.db, setting('a')));
       // @ts-expect-error So may a function.
       tx.send(async () => [], {});
-      // @ts-expect-error A query that is built each time is none either.
+      // @ts-expect-error A query that is built each time is not a compiled statement.
       tx.send(tx.db.selectFrom('settings').select('key'), {});
     };
     expect(inserting).toBeTypeOf('function');
@@ -279,7 +279,7 @@ describe.each([onPostgres, onPooledPostgres])('the contract of the store on $tit
     const held = await holdLock(database, `select id from spaces where id = 'b' for update`);
     const locking = store.transaction((tx) => lockRows(tx, { spaces: ['b', 'a'] }));
     await held.waitedFor({ orDone: locking });
-    // It waits for b, and has a: whoever locks the same two cannot have a and wait for b as well.
+    // It has a and waits for b, so another transaction that locks both cannot have a and wait for b.
     const taking = held.query(`select id from spaces where id = 'a' for update nowait`);
     await expect(taking).rejects.toMatchObject({ code: LOCK_NOT_AVAILABLE });
     await held.release();
@@ -295,11 +295,11 @@ describe.each([onPostgres, onPooledPostgres])('the contract of the store on $tit
     expect(await keys()).toEqual(['a', 'b', 'c']);
   });
 
-  test('where BEGIN fails nothing is written by work that goes on after it', async () => {
+  test('where BEGIN fails nothing is written by work that continues after it', async () => {
     wire.tap('begin', 'spoil');
     const goingOn = tapped.transaction(async (tx) => {
       await selectKeys(tx.db, {}).catch(() => {});
-      // By now BEGIN is answered, and this would be sent without it.
+      // At this point BEGIN is answered, and this would be sent without it.
       tx.send(insertSetting, setting('a'));
       await insertSetting(tx.db, setting('b')).catch(() => {});
     });
@@ -337,7 +337,7 @@ describe.each([onPostgres, onPooledPostgres])('the contract of the store on $tit
     wire.tap('begin', 'cut before');
     const writing = tapped.transaction(async (tx) => {
       tx.send(insertSetting, setting('a'));
-      // What was asked for until now is on its way, and the commit waits for its answer.
+      // The statements so far have been sent, and the commit waits for their answer.
       await new Promise(process.nextTick);
     });
     await expect(writing).rejects.toMatchObject({ name: 'StoreUnavailable', inDoubt: false });

@@ -7,7 +7,7 @@ import { onPostgres } from '../support/stores.ts';
 
 const database = forAllTests(onPostgres.create);
 
-/** By how much the store's clock differs from this machine's, which is the server's too. */
+/** The difference between the store's clock and this machine's, which is also the server's. */
 const differenceOf = async (store: Store): Promise<number> => {
   const now = await store.transaction(async (tx) => tx.now());
   return Math.abs(now - Date.now());
@@ -19,7 +19,7 @@ test('the time that it takes to connect does not move the clock of the database'
   const store = await openPostgresStore({ url: url.href, connections: 1 });
   const difference = await differenceOf(store);
   await store.close();
-  // Half of the two seconds, if they counted.
+  // If the two seconds counted, the difference would be half of them.
   expect(difference).toBeLessThan(800);
 });
 
@@ -37,6 +37,6 @@ test('an answer that a busy process reads late does not move the clock of the da
   await asking;
   const difference = await differenceOf(store);
   await store.close();
-  // Half of the second, if it counted.
+  // If the second counted, the difference would be half of it.
   expect(difference).toBeLessThan(300);
 });

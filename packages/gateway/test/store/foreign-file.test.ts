@@ -64,7 +64,7 @@ const FOREIGN: readonly [what: string, make: () => Promise<unknown>, sentence: R
 
 describe('a lastcall.db that a gateway cannot use', () => {
   test.each(FOREIGN)(
-    '[S18] %s is refused in one sentence with what to do, and stays as it is',
+    '[S18] %s is refused in one sentence with what to do, and is not changed',
     async (_what, make, sentence) => {
       await make();
       const before = await contents();
@@ -101,7 +101,7 @@ describe('a lastcall.db that a gateway cannot use', () => {
   test.each([
     ['a text', () => writeFile(join(home, 'lock.db'), 'locked'), /lock\.db" is not a SQLite database\. Move it away/],
     ['a folder', () => mkdir(join(home, 'lock.db')), /lock\.db" is not a file\. Move it away/],
-  ])('[S18] a lock.db that is %s is not taken for the lock of another gateway', async (_what, make, sentence) => {
+  ])('[S18] a lock.db that is %s does not count as the lock of another gateway', async (_what, make, sentence) => {
     await make();
     await expect(openSqliteStore({ home })).rejects.toThrow(sentence);
     await expect(checkStore({ home, databaseUrl: undefined })).rejects.toThrow(sentence);
@@ -113,7 +113,7 @@ describe('a DATABASE_URL that leads to another program', () => {
     ['answers with HTTP', () => createServer((_request, response) => response.end('Hello')) as Server],
     ['closes each connection', () => createTcpServer((socket) => socket.end())],
     ['answers with noise', () => createTcpServer((socket) => void socket.end('220 mail.example.com ESMTP ready\r\n'))],
-  ])('[S18] one that %s is named as no PostgreSQL server', async (_how, make) => {
+  ])('[S18] the error for one that %s says that it is not a PostgreSQL server', async (_how, make) => {
     const server = make();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `postgres://me:secret@127.0.0.1:${(server.address() as AddressInfo).port}/mine`;

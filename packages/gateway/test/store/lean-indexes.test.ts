@@ -18,7 +18,7 @@ describe('on PostgreSQL', () => {
     await store.close();
   });
 
-  test('[G44] a sweep reads the threads of waiting events and of open runs, and none of those that sleep', async () => {
+  test('[G44] a sweep reads the threads of waiting events and of open runs, and no sleeping ones', async () => {
     const store = await database.open();
     await fill(database);
     let read: readonly { relname: string; count: number }[] = [];

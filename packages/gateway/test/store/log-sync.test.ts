@@ -18,7 +18,7 @@ import { type Params, statement } from '../../src/ports/store/statement.ts';
 import type { Tx } from '../../src/ports/store/store.ts';
 import { DEFAULT_PARTS } from '../../src/ports/store/store-parts.ts';
 
-/** A database with one table, whose log is brought to the disk by `write`. */
+/** A database with one table, whose log is synced to the disk by `write`. */
 function openWith(write: (folder: string) => Promise<void>, onLost?: (error: Error) => void) {
   const folder = scratch();
   const database = new DatabaseSync(join(folder, 'lastcall.db'));
@@ -68,7 +68,7 @@ const compiledInsert = statement((db, { key }: Params<{ key: string }>) =>
   db.insertInto('settings').values({ key, value: '2' }),
 );
 
-/** Syncs that end when they are told to. */
+/** Syncs that end when the test says so. */
 function gatedSyncs() {
   const begun: PromiseWithResolvers<void>[] = [];
   return {
@@ -111,7 +111,7 @@ function keysAfterPowerCut(disk: Disk | undefined): readonly unknown[] {
   return rows.map(({ key }) => key);
 }
 
-test('what a transaction or a read has returned is still there after a power cut at any moment', async () => {
+test('data that a transaction or a read has returned is still there after a power cut at any moment', async () => {
   let disk: Disk | undefined;
   const { db, put } = openWith(async (folder) => {
     // What is written while a sync runs may be missing.
@@ -153,7 +153,7 @@ test('a transaction resolves when its commit is on the disk, and the next one ru
   expect(begun).toHaveLength(1);
 });
 
-test('a transaction that fails because of what it read rejects when that is on the disk', async () => {
+test('a transaction that fails because of data it read rejects when that data is on the disk', async () => {
   const { begun, write } = gatedSyncs();
   const { transaction, put } = openWith(write);
   const first = put('a');
@@ -167,7 +167,7 @@ test('a transaction that fails because of what it read rejects when that is on t
   await first;
 });
 
-test('a statement outside of a transaction is answered when what it read is on the disk', async () => {
+test('a statement outside of a transaction is answered when the data it read is on the disk', async () => {
   const { begun, write } = gatedSyncs();
   const { db, put } = openWith(write);
   const first = put('a');
@@ -226,7 +226,7 @@ test('after a failed sync outcomes are unknown, and the store refuses everything
   expect(begun).toHaveLength(1);
 });
 
-test('the first read of a store waits for what it found in the log', async () => {
+test('the first read of a store waits for the sync of the existing log', async () => {
   const { begun, write } = gatedSyncs();
   const { db } = openWith(write);
   const read = builtKeys(db);
@@ -235,7 +235,7 @@ test('the first read of a store waits for what it found in the log', async () =>
   expect(await read).toEqual([]);
 });
 
-test('to close the log answers those who wait, and later callers learn that their outcome is unknown', async () => {
+test('closing the log answers waiting callers, and later callers get an unknown outcome', async () => {
   const { begun, write } = gatedSyncs();
   const lost: unknown[] = [];
   const { log, put } = openWith(write, (error) => lost.push(error));
@@ -260,7 +260,7 @@ async function watchSyncs() {
   await some.close();
   onTestFinished(() => datasync.mockRestore());
   return {
-    /** The files that were synced since it was last asked, by inode. */
+    /** The inodes of the files that were synced since the last call. */
     async synced(): Promise<readonly number[]> {
       const files = datasync.mock.contexts as readonly FileHandle[];
       const inodes = await Promise.all(files.map(async (file) => (await file.stat()).ino));
@@ -290,8 +290,8 @@ test('a store syncs its log after each commit with FULL, which is the default, a
   expect(await syncsOf('NORMAL')).toEqual([]);
 });
 
-test('where SQLite cannot have a log, it syncs commits itself', async () => {
-  // This way of locking has no shared memory, like some network drives, and a log needs it.
+test('if SQLite cannot use a log, it syncs commits itself', async () => {
+  // This locking mode has no shared memory, like some network drives, and a log needs it.
   const file = pathToFileURL(join(scratch(), 'lastcall.db'));
   file.search = '?vfs=unix-dotfile';
   const database = new DatabaseSync(file);
@@ -301,7 +301,7 @@ test('where SQLite cannot have a log, it syncs commits itself', async () => {
   expect(database.prepare('pragma synchronous').get()).toEqual({ synchronous: 2 });
 });
 
-test('a store that was closed refuses reads and transactions, and the process goes on', async () => {
+test('a store that was closed refuses reads and transactions, and the process continues', async () => {
   const store = await openSqliteStore({ home: scratch() });
   await store.close();
   await expect(compiledKeys(store.db, {})).rejects.toThrow();

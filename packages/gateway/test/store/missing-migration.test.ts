@@ -17,7 +17,7 @@ describe.each(databases)('a database on $kind with another list of migrations', 
 
   test('a store runs a migration that the database does not know, and says which one failed', async () => {
     await rename(['delete from kysely_migration']);
-    // Its tables are there already, so it cannot succeed: what matters is that it was tried.
+    // Its tables exist already, so it cannot succeed: the test checks only that it was tried.
     await expect(database.open()).rejects.toThrow('migration 0001-initial failed, and was undone');
   });
 
@@ -32,7 +32,7 @@ describe.each(databases)('a database on $kind with another list of migrations', 
     await expect(database.open()).rejects.toThrow(/early version .* Start it once with a version that has 0034/);
   });
 
-  test('[S18] a database whose migrations are those of another program is not taken for one of a newer Lastcall', async () => {
+  test('[S18] a database with migrations of another program is not reported as one of a newer Lastcall', async () => {
     const store = await database.open();
     await store.transaction(async (tx) => {
       await sql`delete from kysely_migration`.execute(tx.db);

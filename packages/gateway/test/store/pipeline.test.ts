@@ -3,11 +3,11 @@ import { pipeline } from '../../src/ports/store/pipeline.ts';
 
 const failing = (code: string): Promise<never> => Promise.reject(Object.assign(new Error(code), { code }));
 
-test('statements sent together give their results in order', async () => {
+test('statements sent together return their results in order', async () => {
   expect(await pipeline(Promise.resolve(1), Promise.resolve('two'))).toEqual([1, 'two']);
 });
 
-test('all have ended before a failure is told, and it is the first, of which the others failed', async () => {
+test('a failure is reported after all have ended, and it is the first one, which made the others fail', async () => {
   const slow = Promise.withResolvers<void>();
   let isTold = false;
   const telling = pipeline(

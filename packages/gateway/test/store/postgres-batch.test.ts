@@ -1,4 +1,4 @@
-// What a connection to PostgreSQL survives. That the store keeps its promises meanwhile is in contract.test.ts.
+// What a connection to PostgreSQL survives. contract.test.ts checks that the store keeps its contract meanwhile.
 import { sql } from 'kysely';
 import { Client } from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -12,7 +12,7 @@ let database: Database;
 let store: Store;
 beforeEach(async () => {
   database = await onPostgres.create();
-  // With one connection every statement meets what was done to it before.
+  // With one connection every statement runs on the one that was changed before.
   store = await openPostgresStore({ url: database.location, connections: 1 });
 });
 afterEach(async () => {

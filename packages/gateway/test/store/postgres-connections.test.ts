@@ -19,7 +19,7 @@ const KINDS: readonly (GroupOptions['kind'] | undefined)[] = [
 ];
 
 test.each([1, 3, 5])(
-  'a store that may open %i connections opens no more of them, and does all that it is asked for',
+  'a store that may open %i connections opens no more of them, and completes all work',
   async (connections) => {
     const database = await onPostgres.create();
     const url = new URL(database.location);
@@ -27,7 +27,7 @@ test.each([1, 3, 5])(
     const store = await openPostgresStore({ url: url.href, connections });
     const write = async (tx: Tx, key: string): Promise<void> => {
       tx.send(insertSetting, { key, value: '1' });
-      // Long enough for a group to count as slow, so that the next one begins beside it.
+      // Long enough for a group to count as slow, so that the next one starts in parallel.
       await sql`select pg_sleep(0.03)`.execute(tx.db);
     };
     await Promise.all(
@@ -48,7 +48,7 @@ test.each([1, 3, 5])(
   },
 );
 
-test('bringing large tables up to date may take as long as it takes', async () => {
+test('migrating large tables has no time limit', async () => {
   const database = await onPostgres.create();
   const pool = createMigrationPool(database.location);
   expect((await pool.query('show statement_timeout')).rows).toEqual([{ statement_timeout: '0' }]);
@@ -56,7 +56,7 @@ test('bringing large tables up to date may take as long as it takes', async () =
   await database.remove();
 });
 
-test('a start that finds the tables up to date waits for nobody who migrates', async () => {
+test('a start that finds the tables up to date does not wait for another migration', async () => {
   const database = await onPostgres.create();
   await (await database.open()).close();
   const lock = await holdLock(database, 'lock table kysely_migration_lock in access exclusive mode');

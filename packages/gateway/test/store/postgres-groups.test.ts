@@ -47,7 +47,7 @@ const append = statement(
       .returning('value'),
   { types: { key: 'text', text: 'text' }, key: 'key' },
 );
-/** Notes which values are run together. */
+/** Records which values are run together. */
 const noting = (noted: string[][], isLast: boolean): Statement<{ key: string }, unknown> =>
   statement((_db, { key }: Params<{ key: string }>) => sql`select ${key}::text`, {
     key: 'key',
@@ -56,7 +56,7 @@ const noting = (noted: string[][], isLast: boolean): Statement<{ key: string }, 
     build: (_db, { keys }: Params<{ keys: readonly string[] }>) => sql`select unnest(${keys}::text[])`,
   });
 
-test('members of a group are committed together, and told when all are durable', async () => {
+test('members of a group are committed together, and resolve when all are durable', async () => {
   const gate = Promise.withResolvers<void>();
   const told: string[] = [];
   const numbers: number[] = [];
@@ -84,7 +84,7 @@ const failures: Readonly<Record<string, (tx: Tx) => unknown>> = {
   'its last work throws': (tx) => tx.beforeCommit(() => Promise.reject(new Error('no'))),
 };
 test.each(Object.entries(failures))(
-  'a member of a group fails alone when %s, and the others are done',
+  'a member of a group fails alone when %s, and the others succeed',
   async (_title, fail) => {
     await store.transaction(async (tx) => void put(tx, 'before'));
     const ran: string[] = [];
@@ -140,7 +140,7 @@ test('members of a group whose commit is unknown all say so, and do not run agai
   const settled = await Promise.allSettled(all);
   expect(settled).toMatchObject([{ reason: { inDoubt: true } }, { reason: { inDoubt: true } }]);
   expect(ran).toEqual(['a', 'b']);
-  // It was made, as it happens.
+  // In this case the commit was made.
   await expect.poll(readSettings).toEqual({ a: '1', b: '1' });
   await onWire.close();
   wire.close();
@@ -178,14 +178,14 @@ test('members of a group that change the same row do so one after the other, eac
   for (const key of ['a', 'b', 'c']) expect(written.indexOf(`${key}1`)).toBeLessThan(written.indexOf(`${key}2`));
 });
 
-test('a statement for several members takes rows in the order of their keys, and what comes last with the commit', async () => {
+test('a statement for several members handles rows in the order of their keys, and late statements with the commit', async () => {
   const [noted, last]: [string[][], string[][]] = [[], []];
   const [early, late] = [noting(noted, false), noting(last, true)];
   await Promise.all(
     ['c', 'a', 'b'].map((key) =>
       inGroup(key, async (tx) => {
         await early(tx.db, { key });
-        // It has one more thing to ask for than the others.
+        // It sends one more query than the others.
         if (key === 'a') await readValue(tx.db, { key });
         tx.send(late, { key });
       }),
@@ -194,7 +194,7 @@ test('a statement for several members takes rows in the order of their keys, and
   expect([noted, last]).toEqual([[['a', 'b', 'c']], [['a', 'b', 'c']]]);
 });
 
-test('a member of a group that asks for something behind what comes last is answered', async () => {
+test('a member of a group that queries after the late statements gets its result', async () => {
   const late = noting([], true);
   const all = ['a', 'b'].map((key) =>
     inGroup(key, async (tx) => {
@@ -207,7 +207,7 @@ test('a member of a group that asks for something behind what comes last is answ
   expect(first).toBe(second);
 });
 
-test('a member of a group that fails behind what comes last is told so, and the others are committed', async () => {
+test('a member of a group that fails after the late statements rejects, and the others are committed', async () => {
   const late = noting([], true);
   const failing = inGroup('failing', async (tx) => {
     tx.send(late, { key: 'failing' });
@@ -281,7 +281,7 @@ test('transactions that wait form groups of twenty-four, and two with the same k
   expect(numbers[1]).not.toBe(numbers[0]);
 });
 
-test('a second group starts beside a quick one when twelve transactions wait, and not before', async () => {
+test('a second group starts in parallel with a quick one when twelve transactions wait, and not before', async () => {
   const gate = Promise.withResolvers<void>();
   const went: string[] = [];
   const go = (key: string): Promise<number> =>
@@ -300,7 +300,7 @@ test('a second group starts beside a quick one when twelve transactions wait, an
   await inside.promise;
   await inGroup('beside', async () => beside.resolve());
   await slow;
-  // Time stands still, because a group that takes long starts the next one too.
+  // The clock is stopped, because a group that takes long also starts the next one.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const first = go('first');
   while (went.length === 0) await new Promise(setImmediate);
@@ -365,7 +365,7 @@ test('many transactions wait for the only connection of groups', async () => {
   await small.close();
 });
 
-test('what goes first is in the next group of its kind, ahead of what has waited longer', async () => {
+test('an urgent transaction is in the next group of its kind, ahead of those that have waited longer', async () => {
   const went: string[] = [];
   const go = (kind: 'claim' | 'journal', key: string): Promise<number> =>
     store.transaction(
@@ -382,7 +382,7 @@ test('what goes first is in the next group of its kind, ahead of what has waited
     go('journal', 'journal'),
   ]);
   const numbers = await Promise.all(claims);
-  // With them, 22 of those that came before, and what has begun goes before all of them.
+  // With them are 22 of those that came before, and a run that has begun goes ahead of all of them.
   expect(numbers.filter((number) => number === one)).toHaveLength(22);
   expect(other).toBe(one);
   expect(journal).not.toBe(one);
@@ -413,7 +413,7 @@ test('messages and events take turns, and share no group', async () => {
   expect(a).toBe(d);
   expect(b).toBe(c);
   expect(a).not.toBe(b);
-  // Whoever waits longest decides which kind is next.
+  // The longest waiting one decides which kind is next.
   went.length = 0;
   const posts = Array.from({ length: 25 }, (_, index) => go('post', `p${index}`));
   const event = go('event', 'e');
@@ -422,7 +422,7 @@ test('messages and events take turns, and share no group', async () => {
   expect(went.indexOf('event e')).toBeLessThan(went.indexOf('post q24'));
 });
 
-test('a group that takes long does not hold up the next one', async () => {
+test('a group that takes long does not delay the next one', async () => {
   const gate = Promise.withResolvers<void>();
   const inside = Promise.withResolvers<void>();
   const slow = inGroup('slow', async (tx) => {
@@ -438,7 +438,7 @@ test('a group that takes long does not hold up the next one', async () => {
   expect(await readSettings()).toEqual({ next: '1', slow: '1' });
 });
 
-test('a group that waits for a lock holds up neither the next one nor its own other members', async () => {
+test('a group that waits for a lock delays neither the next one nor its own other members', async () => {
   await store.transaction(async (tx) => void tx.send(insertSetting, { key: 'locked', value: '' }));
   const lock = await holdLock(database, `select key from settings where key = 'locked' for update`);
   const waiting = inGroup('waits', async (tx) => void tx.send(append, { key: 'locked', text: '!' }));
@@ -452,7 +452,7 @@ test('a group that waits for a lock holds up neither the next one nor its own ot
   expect(await readSettings()).toMatchObject({ locked: '!' });
 });
 
-test('the connections of groups give a lock up soon, and look rows up by their keys however small the tables are', async () => {
+test('the connections of groups stop waiting for a lock soon, and look rows up by their keys however small the tables are', async () => {
   const names = ['lock_timeout', 'enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'plan_cache_mode'];
   const settingsOf = async ({ db }: Tx): Promise<unknown> => {
     const { rows } =
@@ -467,7 +467,7 @@ test('the connections of groups give a lock up soon, and look rows up by their k
   const grouped = { lock_timeout: '200ms', enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' };
   expect(await store.transaction(settingsOf)).toEqual(alone);
   expect(await inGroup('a', settingsOf)).toEqual({ ...alone, ...grouped });
-  // What they are for: nothing is read whole, though that costs least while there is one row.
+  // The purpose of the settings: no table is read as a whole, although that is cheapest with one row.
   await store.transaction(async (tx) => {
     put(tx, 'a');
     await sql`analyze settings`.execute(tx.db);
@@ -478,7 +478,7 @@ test('the connections of groups give a lock up soon, and look rows up by their k
   expect(await inGroup('a', planOf)).toContain('Index Scan');
 });
 
-test('values come out of a list as they went in, whatever is in them', async () => {
+test('values of a list are returned unchanged, whatever they contain', async () => {
   const texts = [
     '',
     'NULL',

@@ -33,14 +33,14 @@ interface SettingsOfBackend {
 const SETTINGS = sql<SettingsOfBackend>`select pg_backend_pid() as pid, current_setting('lock_timeout') as lock_timeout,
   current_setting('idle_in_transaction_session_timeout') as idle, current_setting('enable_seqscan') as seqscan`;
 
-test('what is between a gateway and the server is found out: nothing, a pooler of sessions, or one of transactions', async () => {
+test('the kind of connection to the server is detected: direct, a pooler in session mode, or one in transaction mode', async () => {
   await using sessions = await startPooler(database.location, { mode: 'session', connections: 50 });
   expect(await poolerModeOf(database.location)).toBe('none');
   expect(await poolerModeOf(throughPooler(database.location, sessions))).toBe('session');
   expect(await poolerModeOf(database.pooledUrl ?? '')).toBe('transaction');
 });
 
-test('a pooler with a single connection of the server is found out too', async () => {
+test('a pooler with a single connection to the server is detected too', async () => {
   await using single = await startPooler(database.location, { connections: 1 });
   expect(await poolerModeOf(throughPooler(database.location, single))).toBe('transaction');
 });
@@ -55,7 +55,7 @@ test.each([
   [undefined, { lock_timeout: '5s', idle: '2500ms', seqscan: 'on' }],
   ['post', { lock_timeout: '200ms', idle: '2500ms', seqscan: 'off' }],
 ] satisfies [GroupOptions['kind'] | undefined, object][])(
-  'behind a pooler each transaction brings its settings (group: %s), and leaves nothing behind for other clients',
+  'behind a pooler each transaction sets its settings (group: %s), and leaves none for other clients',
   async (kind, expected) => {
     const options = kind === undefined ? {} : { group: { kind, keys: ['a'] } };
     const pids = new Set<number>();
@@ -79,7 +79,7 @@ test('behind a pooler a write outside of a transaction is refused, and the next 
   expect(rows).toEqual([{ key: 'inside' }]);
 });
 
-test('behind a pooler of sessions the store and the bus work as without one', async () => {
+test('behind a pooler in session mode the store and the bus work as without one', async () => {
   await using sessions = await startPooler(database.location, { mode: 'session', connections: 50 });
   const url = throughPooler(database.location, sessions);
   const own = await openPostgresStore({ url, connections: 2 });
@@ -103,7 +103,7 @@ test('a direct URL that leads to another database is refused, because no notific
   await other.remove();
 });
 
-/** The sessions of the server as other clients of the pooler find them. All alike, or each that differs. */
+/** The settings of the server's sessions as other clients of the pooler get them: one if all are equal, or each that differs. */
 async function leftBehind(): Promise<object[]> {
   const clients = Array.from({ length: 4 }, () => new Client({ connectionString: database.pooledUrl }));
   const found = new Map<string, object>();

@@ -52,7 +52,7 @@ test.each(olders)('[O3] a deleted row is gone from the files although $of was ol
   }
 });
 
-test('[O3] an older transaction that stays open is said, and the deletion can be tried again', async () => {
+test('[O3] an older transaction that stays open is reported, and the deletion can be retried', async () => {
   const older = new Client(database.location);
   await older.connect();
   try {

@@ -18,7 +18,7 @@ import { openWorld } from '../support/world.ts';
 const home = mkdtempSync(join(tmpdir(), 'lastcall-plans-'));
 afterAll(() => rmSync(home, { recursive: true }));
 
-test('[G44] what a gateway asks the embedded store again and again, it finds by an index', async () => {
+test('[G44] the frequent queries of a gateway on the embedded store use an index', async () => {
   const asked = new Set<string>();
   const world = await openWorld({
     database: {
@@ -31,7 +31,7 @@ test('[G44] what a gateway asks the embedded store again and again, it finds by 
   });
   const prepare = DatabaseSync.prototype.prepare;
   DatabaseSync.prototype.prepare = function (text) {
-    // But for what the test itself asks, to know when there is nothing more to do.
+    // Except the queries of the test itself, which wait until there is nothing more to do.
     if (/^select/.test(text) && !text.includes('"inbox_events"."status" in')) asked.add(text);
     return prepare.call(this, text);
   };
@@ -46,7 +46,7 @@ test('[G44] what a gateway asks the embedded store again and again, it finds by 
     await world.idle();
     await listWaiting(world.services.store.db, { agentId: 'a', status: 'resolved' });
     await listWaiting(world.services.store.db, { spaceId: space, status: 'resolved' });
-    // What the studio asks every few seconds while a page is open.
+    // The queries that the studio sends every few seconds while a page is open.
     const { db } = world.services.store;
     const [{ id: runId = '' } = {}] = (await listRuns(db, { status: 'completed' })).items;
     await listRuns(db, { status: 'waiting' });
@@ -65,7 +65,7 @@ test('[G44] what a gateway asks the embedded store again and again, it finds by 
       .all()
       .map(({ detail }) => String(detail));
   const scansOf = (text: string): string[] => plansOf(text).filter((plan) => /^SCAN (?!CONSTANT)/.test(plan));
-  // The sweep looks at all events that wait. They have an index of their own, which it reads from end to end.
+  // The sweep reads all waiting events. They have a separate index, which it reads completely.
   const sweep = [...asked].find((text) => text.includes('having'));
   expect(scansOf(sweep ?? '')).toEqual(['SCAN inbox_events USING INDEX inbox_waiting']);
   expect([...asked].filter((text) => text !== sweep && scansOf(text).length > 0)).toEqual([]);

@@ -18,14 +18,14 @@ describe.each(databases)('the store on $kind', ({ create }) => {
 
   const setting = (key: string, value = '1') => ({ key, value });
 
-  test('what a transaction wrote is there once it resolves', async () => {
+  test('the writes of a transaction can be read once it resolves', async () => {
     await store.transaction((tx) => tx.db.insertInto('settings').values(setting('kept')).execute());
     expect(await store.db.selectFrom('settings').selectAll().where('key', '=', 'kept').execute()).toEqual([
       setting('kept'),
     ]);
   });
 
-  test('a transaction that rejects has changed nothing, and nobody is told', async () => {
+  test('a transaction that rejects has changed nothing, and publishes nothing', async () => {
     const told: string[] = [];
     const failing = store.transaction(async (tx) => {
       tx.afterCommit(() => told.push('told'));
@@ -37,7 +37,7 @@ describe.each(databases)('the store on $kind', ({ create }) => {
     expect(told).toEqual([]);
   });
 
-  test('last work runs inside the transaction, what is left for after once it is durable', async () => {
+  test('beforeCommit work runs inside the transaction, and afterCommit work once it is durable', async () => {
     const order: string[] = [];
     await store.transaction(async (tx) => {
       tx.afterCommit(() => order.push('after'));
@@ -58,7 +58,7 @@ describe.each(databases)('the store on $kind', ({ create }) => {
     await expect(nesting).rejects.toMatchObject({ code: 'store_misuse' });
   });
 
-  test('transactions side by side lose no update', async () => {
+  test('parallel transactions lose no update', async () => {
     await store.transaction((tx) =>
       tx.db.insertInto('streams').values({ id: 'c', next_seq: 0, swept_seq: 0 }).execute(),
     );
@@ -77,7 +77,7 @@ describe.each(databases)('the store on $kind', ({ create }) => {
     expect(row?.next_seq).toBe(30);
   });
 
-  test('of transactions side by side, those that fail change nothing, and the others stand', async () => {
+  test('of parallel transactions, those that fail change nothing, and the others are committed', async () => {
     const keys = Array.from({ length: 60 }, (_, index) => `side-${index}`);
     const isBad = (key: string): boolean => key.endsWith('3') || key === 'side-0';
     const told: string[] = [];
@@ -86,7 +86,7 @@ describe.each(databases)('the store on $kind', ({ create }) => {
         store.transaction(async (tx) => {
           tx.afterCommit(() => told.push(key));
           await tx.db.insertInto('settings').values(setting(key)).execute();
-          // Of what was written twice the database itself complains, of the first the program.
+          // The database itself refuses the row that is written twice; the first one is failed by the test.
           if (key === 'side-0') throw new Error('no');
           if (isBad(key)) await tx.db.insertInto('settings').values(setting('kept')).execute();
         }),
@@ -99,7 +99,7 @@ describe.each(databases)('the store on $kind', ({ create }) => {
     expect(settled.map(({ status }) => status === 'fulfilled')).toEqual(keys.map((key) => !isBad(key)));
   });
 
-  test('a statement that was left fails the transaction, and what was sent after it is undone', async () => {
+  test('a statement that was not awaited and fails undoes the transaction, with everything sent after it', async () => {
     const told: string[] = [];
     const failing = store.transaction(async (tx) => {
       tx.afterCommit(() => told.push('told'));
@@ -127,13 +127,13 @@ describe.each(databases)('the store on $kind', ({ create }) => {
     expect(await Promise.all(keys.map((key) => get(store.db, { key })))).toEqual(
       keys.map((key) => [setting(key, key)]),
     );
-    // Where it fails it can still be used afterwards.
+    // If it fails, it can still be used afterwards.
     const again = store.transaction(async (tx) => void (await put(tx.db, setting('compiled-1'))));
     await expect(again).rejects.toThrow(/unique|duplicate/i);
     expect(await store.transaction((tx) => put(tx.db, setting('compiled-new')))).toEqual([{ key: 'compiled-new' }]);
   });
 
-  test('numbers come back as numbers, also large ones', async () => {
+  test('numbers are read back as numbers, also large ones', async () => {
     await store.transaction((tx) =>
       tx.db
         .insertInto('streams')
@@ -144,13 +144,13 @@ describe.each(databases)('the store on $kind', ({ create }) => {
     expect(row?.next_seq).toBe(2 ** 52);
   });
 
-  test('a second start finds the tables as they are', async () => {
+  test('a second start does not change the tables', async () => {
     await store.close();
     store = await database.open();
     expect(await store.db.selectFrom('settings').select('key').where('key', '=', 'kept').execute()).toHaveLength(1);
   });
 
-  test('the clock of the database is near ours', async () => {
+  test('the clock of the database is close to the local one', async () => {
     const now = await store.transaction(async (tx) => tx.now());
     expect(Math.abs(now - Date.now())).toBeLessThan(60_000);
   });

@@ -1,6 +1,6 @@
 import type { Database } from '../support/stores.ts';
 
-/** What makes an empty database one of the last version that stored calls in two tables, with its list of executed migrations. */
+/** Statements that turn an empty database into one of the last version with two tables of calls, with its list of migrations. */
 export function tablesOf0034(kind: Database['kind']): readonly string[] {
   const own = (statement: string): string => (kind === 'sqlite' ? statement : toPostgres(statement));
   return [
@@ -10,7 +10,7 @@ export function tablesOf0034(kind: Database['kind']): readonly string[] {
   ];
 }
 
-/** PostgreSQL compares its texts byte by byte, and counts in its own way. */
+/** On PostgreSQL texts are compared byte by byte, and the numbering is different. */
 function toPostgres(statement: string): string {
   return statement
     .replaceAll(/([ (]\w+) text\b/g, '$1 text collate "C"')

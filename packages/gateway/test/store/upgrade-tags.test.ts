@@ -18,7 +18,7 @@ const OTHER = '0012cd34ef56ab78cd90ef12';
 const literal = (value: unknown): string =>
   `'${(typeof value === 'string' ? value : JSON.stringify(value)).replaceAll("'", "''")}'`;
 
-/** As the version before wrote it: a stranger's text that has the tag is escaped inside a frame. */
+/** As the previous version wrote it: foreign text with the tag is escaped inside a frame. */
 const INBOX = `<inbox-${TAG} cycle="1" now="2026-01-01T00:00:00.000Z">\n{"event":"e1","type":"service","source":"s","at":"2026-01-01T00:00:00.000Z","data":{"source":"s","name":"n","data":"${TAG.slice(0, -1)}\\u0061 ${OTHER} \\u003c"}}\n</inbox-${TAG}>`;
 const SUMMARY = `<summary-${TAG} of="earlier cycles">\n"Before."\n</summary-${TAG}>`;
 const FORGED = INBOX.replaceAll(TAG, OTHER);
@@ -41,7 +41,7 @@ const reply = {
   usage,
 };
 
-/** What 0037-one-word-each has renamed, and later migrations have added. */
+/** Reverts the renames of 0037-one-word-each and the additions of later migrations. */
 const OLD_NAMES = [
   'drop table sub_agent_turns',
   'alter table runs rename column number to cycle_no',
@@ -164,9 +164,9 @@ describe.each(databases)('a database of the last version that stored tags, on $k
     return await database.open();
   }
 
-  test('[G63] holds no tag of an agent after the upgrade but where the agent has it', async () => {
+  test('[G63] has tags after the upgrade only in the column of the agent', async () => {
     const store = await upgraded();
-    // The last entry has a text that only looks like the tag once it is JSON.
+    // The last entry has a text that resembles the tag only as JSON.
     expect(await placesOf(store, TAG)).toEqual(['agents.tag', 'transcript_entries.payload']);
     expect(await placesOf(store, OTHER)).toEqual(['agents.tag']);
     expect(await store.db.selectFrom('messages').select('content').execute()).toEqual([{ content: '\\hidden' }]);
@@ -235,7 +235,7 @@ describe.each(databases)('a database of the last version that stored tags, on $k
     await store.close();
   });
 
-  test('is left as it was if the upgrade is interrupted, and upgraded by the next start', async () => {
+  test('is unchanged if the upgrade is interrupted, and upgraded by the next start', async () => {
     await (await database.open()).close();
     // The last step of the last migration finds its new name taken.
     await runStatements(database, [

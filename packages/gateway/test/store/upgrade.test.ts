@@ -28,7 +28,7 @@ describe.each(databases)('a database of the last version with two tables of call
     await (await database.open()).close();
   });
 
-  test('is refused by the versions before, as is a new one: they look for what they do not know in the list of migrations', async () => {
+  test('is refused by earlier versions, as is a new one: they find unknown migrations in the list', async () => {
     const fresh = await database.open();
     const known = Array.from({ length: 34 }, (_, index) => `${String(index + 1).padStart(4, '0')}-`);
     expect((await migrationsOf(fresh)).filter((name) => !known.some((number) => name.startsWith(number)))).toEqual([
@@ -155,7 +155,7 @@ describe.each(databases)('a database of the last version with two tables of call
     await store.close();
   });
 
-  test('is left as it was if the upgrade fails', async () => {
+  test('is unchanged if the upgrade fails', async () => {
     // The upgrade creates a column of this name.
     await becomeOld(database, ['alter table calls add column answerers text', ...CONVERSATION, ...CALLS]);
     await expect(database.open()).rejects.toThrow(

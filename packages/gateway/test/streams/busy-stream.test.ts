@@ -8,7 +8,7 @@ import type { Store } from '../../src/ports/store/store.ts';
 import { DEFAULT_PARTS } from '../../src/ports/store/store-parts.ts';
 import { type Database, onPostgres } from '../support/stores.ts';
 
-/** What one of two gateways has of its own. */
+/** The separate parts of one of two gateways. */
 interface Gateway {
   readonly store: Store;
   readonly bus: Bus;
@@ -63,7 +63,7 @@ async function write({ store }: Gateway, stream: string): Promise<void> {
     });
 }
 
-/** Reads, and looks all the while, as heartbeats do, until the last event has come. */
+/** Reads until the last event has arrived, and meanwhile checks the table as heartbeats do. */
 async function follow(reader: StreamReader): Promise<(number | 'reset')[]> {
   const items: (number | 'reset')[] = [];
   const looking = look(reader);

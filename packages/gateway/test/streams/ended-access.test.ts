@@ -12,7 +12,7 @@ import { forAllTests } from '../support/for-all-tests.ts';
 import { type Database, databases, onPostgres, onSqlite } from '../support/stores.ts';
 import { type EventStream, readEventStream } from './event-stream.ts';
 
-/** No heartbeat ever comes: whatever ends a stream here, that is not it. */
+/** No heartbeat ever comes, so it cannot be what ends a stream here. */
 const NEVER_MS = 1_000_000;
 
 const opened: EventStream[] = [];
@@ -49,7 +49,7 @@ describe.each(databases)('a stream on $kind, without a heartbeat,', ({ create })
   const database = forAllTests(create);
   const api = forAllTests(() => openApi(database, { heartbeatMs: NEVER_MS }));
 
-  test('[G50] a stream gets nothing that is said after its key was revoked, and those of other keys get it', async () => {
+  test('[G50] a stream gets no messages from after the revocation of its key, and those of other keys get them', async () => {
     const { path, say } = await room(api);
     const { id, key } = await newKey(api);
     const stream = await open(api, path, key);
@@ -73,7 +73,7 @@ describe.each(databases)('a stream on $kind, without a heartbeat,', ({ create })
     expect(textsOf(await stream.rest())).toEqual(['before']);
   });
 
-  test('[G50] a stream ends when its key is revoked although nothing is said', async () => {
+  test('[G50] a stream ends when its key is revoked, even without messages', async () => {
     const { path } = await room(api);
     const { id, key } = await newKey(api);
     const stream = await open(api, path, key);
@@ -91,7 +91,7 @@ describe.each(databases)('a stream on $kind, without a heartbeat,', ({ create })
     expect(await stream.rest()).toEqual([]);
   });
 
-  test('[G50] a stream whose key is revoked at any moment gets nothing that was said after the revocation was answered', async () => {
+  test('[G50] a stream whose key is revoked at any moment gets no messages from after the response to the revocation', async () => {
     const { path, say } = await room(api);
     const { answered, said, got } = await race({ reading: api, revoking: api, path, say });
     expect(got.every((text) => Number(text) <= answered)).toBe(true);
@@ -104,7 +104,7 @@ describe('a stream of one of two gateways, without a heartbeat,', () => {
   let buses: readonly Bus[];
   let near: Api;
   let far: Api;
-  /** The same as `far`, and it never hears that a key was revoked: as if that notice were lost, or late. */
+  /** The same as `far`, but it never gets the notice that a key was revoked, as if that were lost or late. */
   let deaf: Api;
   beforeAll(async () => {
     database = await onPostgres.create();
@@ -127,7 +127,7 @@ describe('a stream of one of two gateways, without a heartbeat,', () => {
     await database.remove();
   });
 
-  test('[G50] a stream gets nothing that is said after its key was revoked through the other', async () => {
+  test('[G50] a stream gets no messages from after the revocation of its key through the other gateway', async () => {
     const { path, say } = await room(near);
     const { id, key } = await newKey(near);
     const stream = await open(far, path, key);
@@ -138,7 +138,7 @@ describe('a stream of one of two gateways, without a heartbeat,', () => {
     expect(await stream.rest()).toEqual([]);
   });
 
-  test('[G50] a stream gets nothing that is said after that also where the notice of it is lost', async () => {
+  test('[G50] a stream gets no messages from after the revocation even if the notice of it is lost', async () => {
     const { path, say } = await room(near);
     const { id, key } = await newKey(near);
     const stream = await open(deaf, path, key);
@@ -168,7 +168,7 @@ describe('a stream of one of two gateways, without a heartbeat,', () => {
     expect(textsOf(await again.take(1))).toEqual(['later']);
   });
 
-  test('[G50] a stream whose key is revoked at any moment gets nothing that was said after the revocation was answered', async () => {
+  test('[G50] a stream whose key is revoked at any moment gets no messages from after the response to the revocation', async () => {
     const { path, say } = await room(near);
     for (const [reading, revoking] of [
       [far, near],
@@ -181,7 +181,7 @@ describe('a stream of one of two gateways, without a heartbeat,', () => {
     }
   });
 
-  test('[G50] [G1] a stream ends when its entity is taken out of the space through the other, with nothing said after that', async () => {
+  test('[G50] [G1] a stream ends when its entity is removed from the space through the other gateway, without later messages', async () => {
     const { space, path, say } = await room(near);
     const ben = await near.person('Ben');
     await near.done('POST', `/api/spaces/${space}/members`, { entityId: ben });
@@ -193,7 +193,7 @@ describe('a stream of one of two gateways, without a heartbeat,', () => {
   });
 });
 
-/** Somebody speaks all the while; the key of a stream is revoked in the midst of it. */
+/** Posts messages all the time, and revokes the key of a stream in the middle. */
 async function race(of: {
   reading: Api;
   revoking: Api;
@@ -210,7 +210,7 @@ async function race(of: {
   })();
   await stream.take(3);
   await revoking.done('DELETE', `/api/keys/${id}`);
-  // What is under way now was asked for before the answer came.
+  // Messages that are active now were sent before the response arrived.
   const answered = said;
   const got = stream.rest();
   await expect.poll(() => said).toBeGreaterThan(answered + 5);
@@ -219,7 +219,7 @@ async function race(of: {
   return { answered, said, got: textsOf(await got) };
 }
 
-test('[G50] an event that is taken after the token of the stream ran out is not given, also where the timer is late', async () => {
+test('[G50] an event that is read after the token of the stream expired is not sent, even if the timer is late', async () => {
   const database = await onSqlite.create();
   const api = await openApi(database);
   const { space, say } = await room(api);
@@ -256,7 +256,7 @@ const readerOptions = (api: Api, { expiresAt }: { expiresAt?: number } = {}) => 
   },
 });
 
-test('what a stream waits for at its end is no longer waited for once its client has left', async () => {
+test('a stream does not wait at its end any more once its client has disconnected', async () => {
   const database = await onSqlite.create();
   const api = await openApi(database);
   const { space, say } = await room(api);

@@ -33,7 +33,7 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
     opened.push(stream);
     return stream;
   };
-  /** Another gateway's app on the same store, with bounds of its own. */
+  /** Another gateway's app on the same store, with other limits. */
   const openOther = (options: ApiOptions): Promise<Api> =>
     openApi(database, { ...options, services: { store: api.store, bus: api.services.bus } });
   const say = (spaceId: string, entityId: string, text: string): Promise<unknown> =>
@@ -44,7 +44,7 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
     return { ada, space, path: `/api/spaces/${space}/stream` };
   };
 
-  test('[G45] every event has a seq, which is its id, a type, a time, and what it says', async () => {
+  test('[G45] every event has a seq, which is its id, a type, a time, and its payload', async () => {
     const { ada, space, path } = await room();
     const stream = await open(path, { secret: await api.tokenOf(ada) });
     await say(space, ada, 'hello');
@@ -55,7 +55,7 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
     expect(event?.data.streamId).toBe(event?.data.message.id);
   });
 
-  test('[G45] with Last-Event-ID the missed ones come once, in order, before the new ones', async () => {
+  test('[G45] with Last-Event-ID the missed events come once, in order, before the new ones', async () => {
     const { ada, space, path } = await room();
     const stream = await open(path);
     await say(space, ada, 'one');
@@ -73,7 +73,7 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
     expect((await both.take(1)).map(({ data }) => data.message.text)).toEqual(['four']);
   });
 
-  test('[G45] a client that lost its connection before the first event comes back to where it was', async () => {
+  test('[G45] a client that lost its connection before the first event resumes where it was', async () => {
     const { ada, space, path } = await room();
     const stream = await open(path);
     await stream.heartbeat();
@@ -84,7 +84,7 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
     expect((await again.next())?.data.message.text).toBe('meanwhile');
   });
 
-  test('[G45] outside the window a reset tells the client to load again', async () => {
+  test('[G45] outside the window a reset tells the client to reload', async () => {
     const { ada, space, path } = await room();
     await say(space, ada, 'old');
     await sweepStreams(api.services, { now: Date.now() + api.services.limits.streamWindowMs + 60_000 });
@@ -95,11 +95,11 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
     expect((await stream.next())?.data.message.text).toBe('newest');
   });
 
-  test('[G50] [G1] a stream ends when its entity leaves the space, with nothing said after that', async () => {
+  test('[G50] [G1] a stream ends when its entity leaves the space, without later messages', async () => {
     const { ada, space, path } = await room();
     const ben = await api.person('Ben');
     await api.done('POST', `/api/spaces/${space}/members`, { entityId: ben });
-    // No heartbeat would ever come: the event alone ends it.
+    // There are no heartbeats, so the event itself ends it.
     const calm = await openOther({ heartbeatMs: 1_000_000 });
     const stream = await open(path, { secret: await api.tokenOf(ben), on: calm });
     const others = await open(path, { secret: await api.tokenOf(ada), on: calm });
@@ -111,7 +111,7 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
     calm.app.stop();
   });
 
-  test('[G50] who left and is back reads on past the event that told so', async () => {
+  test('[G50] an entity that left and is back reads on past the event of its leaving', async () => {
     const { ada, space, path } = await room();
     await api.done('DELETE', `/api/spaces/${space}/members`, { entityId: ada });
     await api.done('POST', `/api/spaces/${space}/members`, { entityId: ada });
@@ -142,7 +142,7 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
     expect(await stream.rest()).toEqual([]);
   });
 
-  test('[G50] a stream ends when its entity is gone', async () => {
+  test('[G50] a stream ends when its entity is deleted', async () => {
     const { ada, path } = await room();
     const stream = await open(path, { secret: await api.tokenOf(ada) });
     await stream.heartbeat();
@@ -163,7 +163,7 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
     expect(await other.call('GET', '/ready')).toMatchObject({ status: 503 });
   });
 
-  test('[G43] a stream outlives a database that is away for a while, and ends where it stays away', async () => {
+  test('[G43] a stream survives a short outage of the database, and ends if it stays away', async () => {
     const { ada, space, path } = await room();
     let away = false;
     const store = {
@@ -189,7 +189,7 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
   const slowOnes = async (on: Api): Promise<string | undefined> =>
     /lastcall_streams_closed_total\{why="slow"\} (\d+)/.exec(await on.app.metrics.render())?.[1];
 
-  test('[G49] a client that stops reading is let go, and resumes without a loss', async () => {
+  test('[G49] a client that stops reading is disconnected, and resumes without a loss', async () => {
     const { ada, space, path } = await room();
     const impatient = await openOther({ heartbeatMs: 1_000_000, limits: { streamStallMs: 200 } });
     const stream = await open(path, { on: impatient, lazy: true });
@@ -205,7 +205,7 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
     impatient.app.stop();
   });
 
-  test('[G49] a client that takes nothing at all is let go, also while it catches up', async () => {
+  test('[G49] a client that reads nothing at all is disconnected, also while it catches up', async () => {
     const { ada, space, path } = await room();
     for (let index = 0; index < 5; index++) await say(space, ada, `${index}`);
     const impatient = await openOther({ limits: { streamStallMs: 50 } });
@@ -214,7 +214,7 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
     impatient.app.stop();
   });
 
-  test('[G49] a client that lags behind by more than fits in memory, and reads on, is not let go', async () => {
+  test('[G49] a client that lags behind by more than fits in memory, and reads on, is not disconnected', async () => {
     const { ada, space, path } = await room();
     const tight = await openOther({ limits: { streamBacklog: 5 } });
     const stream = await open(path, { on: tight, lazy: true });
@@ -244,7 +244,7 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
         return body;
       }),
     );
-    // Its text and its bytes are 20 MB; 300 MB and more, if each had its own.
+    // Its text and its bytes are 20 MB; 300 MB and more if each client had its own copy.
     expect((await memoryInUse()) - before).toBeLessThan(100_000_000);
     for (const body of bodies) await body.cancel();
   });
@@ -262,7 +262,7 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
     small.app.stop();
   });
 
-  test('[G52] a token may be in the query of a stream; a secret key may not, and nowhere else may either', async () => {
+  test('[G52] a token may be in the query of a stream; a secret key may not, and other paths allow neither', async () => {
     const { ada, path } = await room();
     const token = await api.tokenOf(ada);
     expect((await open(`${path}?token=${token}`, { secret: null })).status).toBe(200);
@@ -271,7 +271,7 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
     expect((await api.call('GET', `${path}?token=${token}`, { secret: 'lc_sk_wrong' })).status).toBe(401);
   });
 
-  test('[G27] the stream of a run is for secret keys alone', async () => {
+  test('[G27] the stream of a run is only for secret keys', async () => {
     const { ada } = await room();
     const agent = await api.agent();
     const run = await api.run(agent);
@@ -309,7 +309,7 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
     impatient.app.stop();
   });
 
-  test('what a payload calls itself never hides what the stream says of it', async () => {
+  test("the fields of a payload never overwrite the stream's own fields", async () => {
     const { space, path } = await room();
     const stream = await open(path);
     await api.store.transaction(async (tx) =>
@@ -324,7 +324,7 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
     expect(event?.data.text).toBe('a\nevent: fake\ndata: {}\n\n\u0000\ud800');
   });
 
-  test('HEAD opens no stream, and an id that is none is refused', async () => {
+  test('HEAD opens no stream, and an invalid id is refused', async () => {
     const { path } = await room();
     expect((await api.call('HEAD', path)).status).toBe(405);
     for (const id of ['-1', 'x', '1e3', '99999999999999999999'])
@@ -333,7 +333,7 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
   });
 });
 
-test('[G45] what one gateway writes is heard on another', async () => {
+test('[G45] events that one gateway writes arrive on another', async () => {
   const database = await onPostgres.create();
   const buses = [1, 2].map(() => createPostgresBus({ url: database.location }));
   for (const bus of buses) await bus.start();

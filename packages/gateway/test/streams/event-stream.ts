@@ -1,16 +1,16 @@
 import { createParser } from 'eventsource-parser';
 
-/** What a client makes of `text/event-stream`. */
+/** A parsed `text/event-stream` response. */
 export interface EventStream {
   readonly status: number;
   /** The next event, or undefined once the stream has ended. */
   next(): Promise<StreamedEvent | undefined>;
   take(count: number): Promise<StreamedEvent[]>;
-  /** All until the end. */
+  /** All events until the end. */
   rest(): Promise<StreamedEvent[]>;
   /** Resolves at the next heartbeat. */
   heartbeat(): Promise<void>;
-  /** What a client would send as Last-Event-ID now. */
+  /** The current value for Last-Event-ID. */
   readonly lastEventId: string | undefined;
   close(): Promise<void>;
 }
@@ -22,7 +22,7 @@ interface StreamedEvent {
   readonly data: any;
 }
 
-/** Reads as fast as it can; `lazy` takes only what is asked for, and leaves the rest on the other side. */
+/** Reads as fast as it can; with `lazy` it reads only on demand, and leaves the rest on the server's side. */
 export function readEventStream(response: Response, { lazy = false }: { lazy?: boolean } = {}): EventStream {
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   const decoder = new TextDecoder();
@@ -40,7 +40,7 @@ export function readEventStream(response: Response, { lazy = false }: { lazy?: b
     const { done, value } = await reader.read();
     if (done) return false;
     const text = decoder.decode(value, { stream: true });
-    // By the standard an id counts also without data, which this parser does not tell.
+    // According to the standard an id counts also without data, which this parser does not report.
     for (const [, id] of text.matchAll(/^id: (.*)$/gm)) lastEventId = id;
     parser.feed(text);
     return true;

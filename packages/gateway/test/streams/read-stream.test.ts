@@ -34,7 +34,7 @@ describe.each(databases)('reading a stream on $kind', ({ create }) => {
   const open = (stream: string, after?: number, more: object = {}): Promise<StreamReader> =>
     readStream({ store, bus, limits, logger, ...more }, { stream, ...(after === undefined ? {} : { after }) });
 
-  test('[G45] a reader starts at the end, and gets what comes, in order, each once', async () => {
+  test('[G45] a reader starts at the end, and gets new events in order, each once', async () => {
     const stream = newStream();
     await say(stream, 3);
     const reader = await open(stream);
@@ -46,7 +46,7 @@ describe.each(databases)('reading a stream on $kind', ({ create }) => {
     expect(await reader.next()).toBeUndefined();
   });
 
-  test('[G45] one who comes back gets everything missed, over pages, and then what is new', async () => {
+  test('[G45] a reader that resumes gets all missed events, across pages, and then new ones', async () => {
     const stream = newStream();
     await say(stream, 250);
     const reader = await open(stream, 20);
@@ -58,7 +58,7 @@ describe.each(databases)('reading a stream on $kind', ({ create }) => {
     reader.close();
   });
 
-  test('[G45] large events come in small pages, and all of them come', async () => {
+  test('[G45] large events are read in small pages, and all of them arrive', async () => {
     const stream = newStream();
     for (let index = 0; index < 5; index++) await say(stream, 1, 400_000);
     await say(stream, 1, 1_500_000);
@@ -67,7 +67,7 @@ describe.each(databases)('reading a stream on $kind', ({ create }) => {
     reader.close();
   });
 
-  test('[G45] outside the window one reset comes, and then what is new', async () => {
+  test('[G45] outside the window there is one reset, and then new events', async () => {
     const stream = newStream();
     await say(stream, 5);
     await sweepStreams({ store, limits }, { now: Date.now() + limits.streamWindowMs + 60_000 });
@@ -92,7 +92,7 @@ describe.each(databases)('reading a stream on $kind', ({ create }) => {
     reader.close();
   });
 
-  test('[G49] what waits in memory for a reader that takes little is bounded, and it loses nothing', async () => {
+  test('[G49] the buffer of a slow reader is bounded, and it loses nothing', async () => {
     const stream = newStream();
     const reader = await open(stream, undefined, { limits: { ...limits, streamBacklog: 10 } });
     for (let index = 0; index < 5; index++) await say(stream, 10);
@@ -106,7 +106,7 @@ describe.each(databases)('reading a stream on $kind', ({ create }) => {
     reader.close();
   });
 
-  test('[G49] what waits in memory is bounded in size too, except for one event alone', async () => {
+  test('[G49] the buffer is bounded in bytes too, except for a single event', async () => {
     const stream = newStream();
     const reader = await open(stream);
     await say(stream, 1, 1_500_000);
@@ -120,7 +120,7 @@ describe.each(databases)('reading a stream on $kind', ({ create }) => {
     reader.close();
   });
 
-  test('[G49] a large event is in memory once, for those who read it from the table too, and who are not in step', async () => {
+  test('[G49] a large event is in memory once, also for readers at different positions that read it from the table', async () => {
     const stream = newStream();
     await say(stream, 2);
     await say(stream, 1, 2_000_000);
@@ -141,7 +141,7 @@ describe.each(databases)('reading a stream on $kind', ({ create }) => {
     }
   });
 
-  test('[G49] one who has much to catch up with is not taken for slow', async () => {
+  test('[G49] a reader with many events to catch up with does not count as slow', async () => {
     const stream = newStream();
     await say(stream, 50);
     const reader = await open(stream, 0, { limits: { ...limits, streamBacklog: 10 } });
@@ -151,7 +151,7 @@ describe.each(databases)('reading a stream on $kind', ({ create }) => {
     reader.close();
   });
 
-  test('[G45] events whose notices were lost are found by looking', async () => {
+  test('[G45] events whose notices were lost are found by look()', async () => {
     const stream = newStream();
     const deaf = await open(stream);
     await say(stream, 3, 1, createInProcessBus());
@@ -219,7 +219,7 @@ describe.each(databases)('reading a stream on $kind', ({ create }) => {
           setFate(fateOfNext);
           await say(stream, 1, 1, unreliable);
           said++;
-          // What was told of for certain can be taken without waiting.
+          // Events with a certain notice can be read without waiting.
           const sure = Math.min(count, (fateOfNext === 'told' ? said : 3) - 1 - got.length);
           if (sure > 0) got.push(...(await seqs(reader, sure)));
         }
@@ -232,7 +232,7 @@ describe.each(databases)('reading a stream on $kind', ({ create }) => {
     );
   });
 
-  test('[G45] an answer of the database that is older than what was heard meanwhile sets nothing back', async () => {
+  test('[G45] an answer of the database that is older than a notice received meanwhile does not move the reader back', async () => {
     const stream = newStream();
     const slow = slowAnswers(store);
     const reader = await open(stream, undefined, { store: slow.store });
@@ -251,7 +251,7 @@ describe.each(databases)('reading a stream on $kind', ({ create }) => {
     reader.close();
   });
 
-  test('[G45] an event that is committed after the page was read and before the end is read is given, and no reset', async () => {
+  test('[G45] an event that is committed after the page was read and before the end is read is delivered, without a reset', async () => {
     const stream = newStream();
     const slow = slowAnswers(store);
     await say(stream, 1);
@@ -268,7 +268,7 @@ describe.each(databases)('reading a stream on $kind', ({ create }) => {
     reader.close();
   });
 
-  test('[G45] whatever the order of answers, notices and looks, each event comes once, in order, and no reset', async () => {
+  test('[G45] with any order of answers, notices and look() calls, each event comes once, in order, without a reset', async () => {
     const step = fc.constantFrom<Fate | 'looking' | 'release'>(
       ...(['told', 'lost', 'doubled', 'delayed', 'bare', 'look'] as const),
       ...(['looking', 'release', 'looking', 'release'] as const),
@@ -335,7 +335,7 @@ describe.each(databases)('reading a stream on $kind', ({ create }) => {
     expect(await sweepStreams({ store, limits })).toBe(0);
   });
 
-  test('a stream from which everything was swept is swept again when what came later is old', async () => {
+  test('a stream from which everything was swept is swept again when later events are old', async () => {
     const stream = newStream();
     const seqsLeft = async (): Promise<number[]> => {
       const rows = await store.db.selectFrom('stream_events').select('seq').where('stream', '=', stream).execute();
@@ -370,7 +370,7 @@ describe.each(databases)('reading a stream on $kind', ({ create }) => {
     expect(await seqsLeft()).toEqual([]);
   });
 
-  test('sweeping leaves no hole, also where an earlier event has the later time', async () => {
+  test('sweeping leaves no hole, even if an earlier event has a later time', async () => {
     const stream = newStream();
     await say(stream, 4);
     await store.transaction(async ({ db }) => {
@@ -387,7 +387,7 @@ describe.each(databases)('reading a stream on $kind', ({ create }) => {
     expect(left.map(({ seq }) => seq).sort()).toEqual([3, 4]);
   });
 
-  test('an event from the future keeps those behind it no longer than a new one would', async () => {
+  test('an event from the future keeps those after it no longer than a new one would', async () => {
     const stream = newStream();
     await say(stream, 3);
     const future = Date.now() + 1_000 * limits.streamWindowMs;
@@ -407,7 +407,7 @@ describe.each(databases)('reading a stream on $kind', ({ create }) => {
 
 type Fate = 'told' | 'lost' | 'doubled' | 'delayed' | 'bare' | 'look';
 
-/** A bus that keeps the port's promises, and no more than those. */
+/** A bus that keeps only the guarantees of the port. */
 function unreliableBus(): { unreliable: Bus; setFate: (fate: Fate) => void } {
   const inner = new Set<(notice: StreamNotice) => void>();
   const delayed: StreamNotice[] = [];
@@ -437,11 +437,11 @@ function unreliableBus(): { unreliable: Bus; setFate: (fate: Fate) => void } {
   return { unreliable, setFate: (next) => void (fate = next) };
 }
 
-/** A store whose answers, once they are there, wait until they are let go: oldest first. */
+/** A store that holds its answers until the test releases them, oldest first. */
 function slowAnswers(store: Store): {
   store: Store;
   hold(): void;
-  /** Resolves once so many answers wait. */
+  /** Resolves once this many answers wait. */
   answered(count: number): Promise<void>;
   releaseOne(): void;
   release(): void;

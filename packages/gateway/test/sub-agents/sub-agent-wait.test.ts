@@ -76,7 +76,7 @@ describe('a sub-agent', () => {
     expect(slices.notes.state).toEqual(['first']);
   });
 
-  it('waits for people: the call around it asks, and it goes on with the answer, also on another gateway', async () => {
+  it('waits for people: its call asks, and it continues with the answer, also on another gateway', async () => {
     const home = await scratchFolder('sub-agent');
     const paid: string[] = [];
     const options = {
@@ -104,7 +104,7 @@ describe('a sub-agent', () => {
     await gateway.api(`/api/runs/${asked.run_id}/tool-results`, answer);
     await expect.poll(async () => (await gateway.api('/api/runs?status=completed')).items.length).toBe(2);
     expect(paid).toEqual(['20']);
-    // The sub-agent's conversation goes on: it has its task, its first call, and the result of the approved one.
+    // The sub-agent's conversation continues: it has its task, its first call, and the result of the approved one.
     const sent = JSON.stringify(model.requests[0]?.prompt);
     expect(sent).toContain('Pay 20 euros.');
     expect(sent).toContain('Paid 20 €.');
@@ -115,7 +115,7 @@ describe('a sub-agent', () => {
     expect(slices.notes.state).toEqual(['before']);
   });
 
-  it('is told if a person refuses', async () => {
+  it('reads if a person refuses', async () => {
     const paid: string[] = [];
     const model = scriptedModel([
       asking,
@@ -137,7 +137,7 @@ describe('a sub-agent', () => {
     expect(JSON.stringify(model.requests[2]?.prompt)).toContain('Too expensive.');
   });
 
-  it('that another sub-agent called waits for people too, also on another gateway, and is asked about one after the other', async () => {
+  it('that another sub-agent called waits for people too, also on another gateway, and the questions come one after the other', async () => {
     const home = await scratchFolder('sub-agent');
     const paid: string[] = [];
     const options = {

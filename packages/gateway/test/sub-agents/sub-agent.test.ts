@@ -91,7 +91,7 @@ describe('a sub-agent', () => {
     expect(textsOf(first?.prompt as never)).toEqual(['How deep is the sea?']);
   });
 
-  test('[X12] includeContext adds what the caller sees, without the tag of its frames; without it nothing of that is shown', async () => {
+  test("[X12] includeContext adds the caller's conversation, without the tag of its frames; without it nothing of that is included", async () => {
     const expert = scriptedModel(() => 'Aha.');
     const agentConfig = { model: 'expert', instructions: 'Advise.' };
     await using one = await startWith({ model: calling(), models: { expert }, tools: { ask: ask({ agentConfig }) } });
@@ -110,7 +110,7 @@ describe('a sub-agent', () => {
     expect(with_).not.toMatch(/inbox-q\d/);
   });
 
-  test('[X12] what it costs adds to the run, also if it fails', async () => {
+  test('[X12] its cost is added to the run, also if it fails', async () => {
     const expert = scriptedModel(() => ({ calls: [{ toolName: 'again' }], usage: usageOf(1_000, 200) }));
     const again = tool({ description: 'Again.', inputSchema: z.object({}), execute: () => 'again' });
     const agentConfig = { model: 'expert', instructions: '', tools: ['again'], limits: { maxSteps: 2 } };
@@ -120,7 +120,7 @@ describe('a sub-agent', () => {
       tools: { again, ask: ask({ agentConfig }) },
     });
     expect((await gateway.settled()).outcome.text).toContain('max_steps');
-    // Two steps of its own, at 10 and 5 tokens, and two of the sub-agent.
+    // Two steps of the run itself, at 10 and 5 tokens, and two of the sub-agent.
     const usage = { inputTokens: 2_020, outputTokens: 410, totalTokens: 2_430 };
     expect(gateway.run.usage).toEqual(usage);
     expect(await gateway.api(`/api/runs/${gateway.run.id}`)).toMatchObject({ usage });
@@ -265,7 +265,7 @@ describe('a sub-agent', () => {
     expect(model.requests).toHaveLength(2);
   });
 
-  test('[X12] an unknown tool is refused where it is written, with its path: in the file, in an agent, in the registry', async () => {
+  test('[X12] an unknown tool is refused where it is configured, with its path: in the file, in an agent, in the registry', async () => {
     const naming = (name: string) => ask({ agentConfig: { instructions: '', tools: [name] } });
     await expect(startTestGateway({ tools: { ask: naming('nobody') } })).rejects.toThrow(
       'tools.ask.execution.agentConfig.tools[0] names "nobody", which is not a tool of this configuration.',
@@ -285,7 +285,7 @@ describe('a sub-agent', () => {
     expect(changed.status).toBe(422);
   });
 
-  test('a tool whose calls workers answer is refused where it is written, and fails the call where it is named', async () => {
+  test('a tool whose calls workers answer is refused if it is inline, and fails the call if it is only named', async () => {
     const inline = ask({ agentConfig: { instructions: '', tools: [{ name: 'confirm', executionType: 'external' }] } });
     await expect(startTestGateway({ tools: { ask: inline } })).rejects.toThrow(
       'tools.ask.execution.agentConfig.tools[0].executionType is of no use to a sub-agent',
@@ -317,7 +317,7 @@ describe('a sub-agent', () => {
     await expect(startTestGateway({ tools: { ask: ask(execution) } })).rejects.toThrow(path);
   });
 
-  test('[X3] an internal sub-agent works the same, and a secret that a tool of it repeats is not in its answer', async () => {
+  test('[X3] an internal sub-agent works the same, and a secret that one of its tools repeats is not in its answer', async () => {
     const expert = scriptedModel((request) =>
       resultsOf(request).length === 0 ? { toolName: 'leak' } : `It said ${resultsOf(request)[0]?.text}`,
     );

@@ -10,7 +10,7 @@ const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   jobs: jobEventSchema,
 };
 
-/** Throws if an event is not what `/openapi.json` says that such a stream sends. */
+/** Throws if an event does not match `/openapi.json` for its stream. */
 export function assertDocumentedEvents(events: readonly StreamEvent[]): void {
   for (const { stream, seq, type, at, payload } of events) {
     const checked = SCHEMAS[stream.split(':')[0] ?? '']?.safeParse({ ...(payload as object), seq, type, at });

@@ -6,7 +6,7 @@ import { openWorld, type World, type WorldOptions } from './world.ts';
 
 export type OpenWorld = (options: Omit<WorldOptions, 'database'>) => Promise<World>;
 
-/** The tests on the embedded database, or on those of `on`: one database a file, started worlds that end with their test. */
+/** Runs the tests on the embedded database, or on those of `on`: one database per file, with started worlds that end with their test. */
 export function describeWorlds(title: string, tests: (open: OpenWorld) => void, on: typeof databases = embedded): void {
   describe.each(on)(`${title} on $kind`, ({ create }) => {
     const database = forAllTests(create);
@@ -27,7 +27,7 @@ export interface IdleWorld {
   readonly world: World;
   readonly database: Database;
   readonly kind: Database['kind'];
-  /** Another gateway on the same database, where the database takes one. */
+  /** Another gateway on the same database, if the database allows one. */
   beside(): World;
 }
 
@@ -37,7 +37,7 @@ export interface IdleWorldOptions {
   readonly on?: typeof databases;
 }
 
-/** The tests on every database, in one world for all of them whose worker is not started: what it would do is only noted. */
+/** Runs the tests on every database, in one world for all of them. Its worker is not started: wakes are only recorded. */
 export function describeIdleWorld(about: string | IdleWorldOptions, tests: (idle: IdleWorld) => void): void {
   const { title, limits = {}, on = databases } = typeof about === 'string' ? { title: about } : about;
   describe.each(on)(`${title} on $kind`, ({ kind, create }) => {

@@ -35,7 +35,7 @@ export async function letGo(world: World, bot: string): Promise<void> {
   );
 }
 
-/** Works undisturbed, and lets the thread go. */
+/** Works undisturbed, and releases the thread. */
 export async function goOn(world: World, registry: WorkRegistry, bot: string): Promise<void> {
   await work(world.services, registry, bot);
   await letGo(world, bot);

@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 type Opened = { close(): Promise<unknown> } | { stop(): Promise<unknown> } | { remove(): Promise<unknown> };
 
 /**
- * Something that the tests of a block share: opened before the first of them, closed after the last, the newest first. What is
- * given stands for it, and is of use once tests run: while they are collected there is nothing behind it.
+ * An object that the tests of a block share: opened before the first of them, closed after the last, in reverse order. The returned
+ * value is a proxy, which can be used only while tests run: while they are collected there is no object behind it.
  */
 export function forAllTests<T extends Opened>(open: () => Promise<T>): T {
   const held = hold(open);
@@ -13,7 +13,7 @@ export function forAllTests<T extends Opened>(open: () => Promise<T>): T {
   return held.value;
 }
 
-/** The same, anew for each test. */
+/** The same, with a new object for each test. */
 export function forEachTest<T extends Opened>(open: () => Promise<T>): T {
   const held = hold(open);
   beforeEach(held.open);
@@ -31,7 +31,7 @@ function hold<T extends Opened>(
   };
   const value = new Proxy({} as T, {
     get: (_, key) => Reflect.get(current(), key, current()),
-    // So that it can be spread.
+    // Allows the proxy to be spread.
     ownKeys: () => Reflect.ownKeys(current()),
     getOwnPropertyDescriptor(_, key) {
       const descriptor = Reflect.getOwnPropertyDescriptor(current(), key);

@@ -2,7 +2,7 @@ import type { LanguageModelV4CallOptions, LanguageModelV4Message } from '@ai-sdk
 
 type Request = Pick<LanguageModelV4CallOptions, 'prompt'>;
 
-/** The unguessable part of an agent's frames, as a model that means ill would read it out of its request. */
+/** The unguessable part of an agent's frames, as a malicious model would read it from its request. */
 export function frameTagOf({ prompt }: Request): string {
   const system = prompt[0]?.role === 'system' ? prompt[0].content : '';
   const tag = /<inbox-([0-9a-z]+)>/i.exec(system)?.[1];
@@ -10,15 +10,15 @@ export function frameTagOf({ prompt }: Request): string {
   return tag;
 }
 
-/** What a reader of the request takes for real, found without any code of the gateway's. */
+/** The events that a reader of the request would trust, found without code of the gateway. */
 export interface ReadFrames {
-  /** The events of all inboxes, in order, by whatever message or role they stand in: the first words of each. */
+  /** The events of all inboxes, in order, in any message and role: the first words of each. */
   readonly events: readonly string[];
-  /** Texts that have the tag and are no frame from their first character to their last, or stand elsewhere than in a user message. */
+  /** Texts with the tag that are not a frame as a whole, or that are not in a user message. */
   readonly strays: readonly string[];
 }
 
-/** Looks for the tag in everything but the system text that tells it and the model's own thoughts, which providers sign. */
+/** Looks for the tag in everything except the system text, which contains it, and the model's reasoning, which providers sign. */
 export function readFrames({ prompt }: Request, tag: string): ReadFrames {
   const events: string[] = [];
   const strays: string[] = [];
@@ -32,14 +32,14 @@ export function readFrames({ prompt }: Request, tag: string): ReadFrames {
   return { events, strays };
 }
 
-/** The events of a text that is one frame, or undefined where it is anything else. */
+/** The events of a text that is one frame, or undefined if it is not. */
 function framesIn(text: string, tag: string): string[] | undefined {
   const [, name, body] = new RegExp(`^<(inbox|situation|summary)-${tag}[^\\n]*>\\n([\\s\\S]*)</\\1>$`).exec(text) ?? [];
   if (name === undefined || body === undefined) return undefined;
   if (body.toLowerCase().includes(tag.toLowerCase()) || /<\s*\/?\s*(inbox|situation|summary)/i.test(body))
     return undefined;
   const lines = body.split(/[\n\r\u0085\u2028\u2029]/).slice(0, -1);
-  // An event begins at the left edge. Headings, and the note about clipped lines, tell of no event.
+  // An event begins at the left edge. Headings, and the note about clipped lines, are not events.
   const events = lines.filter((line) => !line.startsWith('  ') && !NO_EVENT.test(line));
   return name === 'inbox' ? events.map((line) => /^(m\d+|call [\d.]+|plan|service) /.exec(line)?.[1] ?? line) : [];
 }

@@ -9,7 +9,7 @@ import { startPostgres } from './postgres-server.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Of the server's own database: tests make theirs beside it. */
+    /** The URL of the server's default database. Tests create separate ones. */
     postgresUrl: string;
     /** A database that has all tables: others are copied from it. */
     postgresTemplate: string;
@@ -18,10 +18,10 @@ declare module 'vitest' {
   }
 }
 
-/** Tests survive no power cut: waiting for the disk was most of what they did. What a commit means to other connections stays. */
+/** Tests need not survive a power cut, and waiting for the disk took most of their time. Visibility of commits is not affected. */
 const QUICK = {
   ...{ fsync: 'off', full_page_writes: 'off', wal_level: 'minimal', max_wal_senders: '0' },
-  // It would visit each of the hundreds of databases, which are gone before it could be of use.
+  // Autovacuum would visit each of the hundreds of databases, which are removed before that could help.
   autovacuum: 'off',
 };
 
@@ -31,7 +31,7 @@ interface SharedDatabases {
   users: number;
 }
 
-/** Each project loads its own copy of this file: only what is global is the same for all of them. */
+/** Each project loads its own copy of this file, so only globals are shared by all of them. */
 const shared = globalThis as { lastcallTestDatabases?: Promise<SharedDatabases> | undefined };
 
 /** One PostgreSQL server for all test files of all projects: starting it takes a second, a database in it a few milliseconds. */
@@ -69,7 +69,7 @@ async function startDatabases(): Promise<SharedDatabases> {
 
 /** Where Linux keeps files in memory. A database has 600 files, and there are hundreds of databases. */
 const IN_MEMORY = '/dev/shm';
-/** What is free there and in memory, many times what the databases need at once. Containers often have 64 MB there. */
+/** The required free space there and in memory, many times what the databases need at once. Containers often have 64 MB there. */
 const ROOM_BYTES = 4 * 1024 ** 3;
 
 async function quickFolder(): Promise<string> {

@@ -2,16 +2,16 @@ import { Client } from 'pg';
 import { until } from '../processes/until.ts';
 import { type Database, databases } from './stores.ts';
 
-/** Where transactions overlap: SQLite runs one after the other, and nothing can come between. */
+/** Databases on which transactions overlap: SQLite runs them one after the other. */
 export const overlapping: typeof databases = databases.filter(({ kind }) => kind === 'postgres');
 
-/** A lock that somebody else holds, on a connection of its own. */
+/** A lock held by a separate connection. */
 export interface HeldLock {
   /** More statements of the transaction that holds it. */
   query(statement: string, values?: readonly unknown[]): Promise<void>;
-  /** Resolves once so many connections wait, for this lock or behind each other; or once `work` is done without waiting. */
+  /** Resolves once this many connections wait, for this lock or behind each other, or once `orDone` is done without waiting. */
   waitedFor(options?: { by?: number; orDone?: Promise<unknown> }): Promise<void>;
-  /** Commits, and so lets it go. */
+  /** Commits, which releases the lock. */
   release(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export async function holdLock(
   values: readonly unknown[] = [],
 ): Promise<HeldLock> {
   const client = new Client({ connectionString: location });
-  // A test that fails leaves it open, and its database is removed with whoever is connected.
+  // A test that fails leaves it open, and removing the database closes its connections.
   client.on('error', () => {});
   await client.connect();
   await client.query('begin');
@@ -48,7 +48,7 @@ export async function holdLock(
 }
 
 async function countWaiting(client: Client): Promise<number> {
-  // Inside a transaction it would be told the same for ever.
+  // A transaction would read the same statistics for ever.
   await client.query('select pg_stat_clear_snapshot()');
   const { rows } = await client.query<{ n: string }>(
     `select count(*) as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,

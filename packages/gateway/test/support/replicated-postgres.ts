@@ -9,14 +9,14 @@ import { prepareServer, publicFolder } from './postgres-server.ts';
 
 /** A PostgreSQL server, a standby that streams from it, and one address that leads to the primary, as a virtual IP or a proxy would. */
 export interface ReplicatedPostgres extends AsyncDisposable {
-  /** Of a database, at the address of the primary. */
+  /** The URL of a database, at the address of the primary. */
   readonly url: string;
-  /** The primary dies, as in a power cut. Nothing answers at the address. */
+  /** Kills the primary, as in a power cut. Nothing answers at the address. */
   killPrimary(): Promise<void>;
-  /** The address leads to the standby, which only reads until it is promoted. */
+  /** Points the address to the standby, which is read-only until it is promoted. */
   switchOver(): void;
   promote(): Promise<void>;
-  /** How many commits the standby confirms before they are: `sync`, or `async` if none. */
+  /** `sync` if commits wait for the confirmation of the standby, or else `async`. */
   replication(): Promise<string>;
 }
 
@@ -26,7 +26,7 @@ export interface ReplicationOptions {
 }
 
 const USER = 'lastcall:lastcall';
-/** It survives a kill, which keeps what the process has written; a power cut of the machine is not what is tried. */
+/** It survives a kill, which keeps the written data; a power cut of the machine is not tested. */
 const SETTINGS = { fsync: 'off', full_page_writes: 'off', wal_level: 'replica', hot_standby: 'on' };
 
 export async function startReplicated({ isSynchronous }: ReplicationOptions): Promise<ReplicatedPostgres> {
@@ -66,7 +66,7 @@ export async function startReplicated({ isSynchronous }: ReplicationOptions): Pr
       isPrimaryAlive = false;
       const [pid] = (await readFile(join(primary.dataFolder, 'postmaster.pid'), 'utf8')).split('\n');
       process.kill(Number(pid), 'SIGKILL');
-      // Its processes end when they notice. A machine without power answers nothing at once.
+      // Its processes end when they notice the kill. A machine without power stops answering at once.
       address.cut();
     },
     switchOver() {
@@ -100,7 +100,7 @@ async function connected(port: number, database = 'postgres'): Promise<Client> {
   });
 }
 
-/** The primary dies, and for a moment the address leads to a standby that only reads. Then it is promoted. */
+/** Kills the primary. For a moment the address leads to a read-only standby, which is then promoted. */
 export async function failOver(
   database: ReplicatedPostgres,
   meanwhile: () => Promise<void> = async () => {},

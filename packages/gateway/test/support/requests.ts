@@ -3,19 +3,19 @@ import { parseInboxes } from '../../src/models/rehearsal/parse-inbox.ts';
 
 type Prompt = LanguageModelV4CallOptions['prompt'];
 
-/** The events of the newest inbox that a request shows, with ids as the model is shown them. */
+/** The events of the newest inbox in a request, with the ids that the model sees. */
 export function inboxOf({ prompt }: { prompt: Prompt }): { type: string; data: Record<string, unknown> }[] {
   const frames = textsOf(prompt).filter((text) => text.startsWith('<inbox-'));
   const [, tag = ''] = /^<inbox-(\w+)/.exec(frames.at(-1) ?? '') ?? [];
   return (parseInboxes(frames, tag).at(-1)?.events ?? []).map(({ type, ...data }) => ({ type, data }));
 }
 
-/** The lines of the newest inbox that a request shows. */
+/** The lines of the newest inbox in a request. */
 export function inboxLines({ prompt }: { prompt: Prompt }): string[] {
   return shownLines(prompt, 'inbox');
 }
 
-/** The lines of the situation that a request shows. */
+/** The lines of the situation in a request. */
 export function situationOf({ prompt }: { prompt: Prompt }): string[] {
   return shownLines(prompt, 'situation');
 }
@@ -25,7 +25,7 @@ function shownLines(prompt: Prompt, name: string): string[] {
   return frame.split('\n').slice(1, -1);
 }
 
-/** What a request shows of the texts with which an entity's client wants to instruct the model. */
+/** The frames in a request with instructions of an entity's client. */
 export function callerTextOf({ prompt }: { prompt: Prompt }): Record<string, unknown>[] {
   return linesOf(prompt, 'caller');
 }
@@ -47,7 +47,7 @@ export function systemOf({ prompt }: { prompt: Prompt }): string {
   return prompt.flatMap((message) => (message.role === 'system' ? [message.content] : [])).join('\n');
 }
 
-/** What the model was told of its calls, newest last. */
+/** The results of the calls in a request, newest last. */
 export function resultsOf({ prompt }: { prompt: Prompt }): { toolName: string; callId: string; text: string }[] {
   return prompt.flatMap((message) =>
     message.role !== 'tool'
@@ -66,7 +66,7 @@ export function resultsOf({ prompt }: { prompt: Prompt }): { toolName: string; c
   );
 }
 
-/** Whether the newest message asks for a first reply, rather than telling of results. */
+/** True if the newest message has no results, so that the model makes its first reply. */
 export function isFirstStep({ prompt }: { prompt: Prompt }): boolean {
   const isSituation = (text: string): boolean => text.startsWith('<situation-');
   // The situation, if there is one, comes last, and is not part of the conversation.

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
 import type { Database } from './stores.ts';
 
-/** Runs SQL past the gateway's own code, e.g. to make a database look as an earlier version left it. Nothing else may have it open. */
+/** Runs SQL without the gateway's code, e.g. to make a database look like one of an earlier version. Nothing else may have it open. */
 export async function runStatements({ kind, location }: Database, statements: readonly string[]): Promise<void> {
   if (kind === 'sqlite') {
     using database = new DatabaseSync(join(location, 'lastcall.db'));

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** Takes what removes a folder, and calls it when the folder is no longer used. */
+/** Registers the function that removes a folder, to call it when the folder is no longer used. */
 export type OnEnd = (remove: () => Promise<void>) => void;
 
 /** Makes a temporary folder. It is removed when the test has ended; hooks, which run outside of tests, give their own `onEnd`. */

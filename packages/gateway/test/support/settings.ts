@@ -1,6 +1,6 @@
 import { type Params, type Statement, statement } from '../../src/ports/store/statement.ts';
 
-/** The smallest table there is, for tests of the store itself. */
+/** The smallest table, for tests of the store itself. */
 interface Setting {
   readonly key: string;
   readonly value: string;

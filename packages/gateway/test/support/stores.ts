@@ -9,12 +9,12 @@ import { openSqliteStore } from '../../src/ports/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/ports/store/store.ts';
 import type { StoreParts } from '../../src/ports/store/store-parts.ts';
 
-/** A new database of its kind, with empty tables, and stores upon it. */
+/** A new database of this kind, with empty tables, and stores on it. */
 export interface Database {
   readonly kind: 'sqlite' | 'postgres';
   /** DATABASE_URL for PostgreSQL; the home folder for SQLite. */
   readonly location: string;
-  /** The same database by way of a pooler in transaction mode, if there is one. */
+  /** The same database through a pooler in transaction mode, if there is one. */
   readonly pooledUrl?: string;
   /** Without parts, nothing is published or woken, and the limits are the defaults. */
   open(parts?: StoreParts): Promise<Store>;
@@ -29,7 +29,7 @@ export interface DatabaseKind {
 }
 
 export const onSqlite: DatabaseKind = { kind: 'sqlite', title: 'sqlite', create: () => createSqlite('NORMAL') };
-/** As users have it: what is answered survives a power cut. For the contract of the store and attacks on it. */
+/** The default of users: answered commits survive a power cut. For the contract of the store and attacks on it. */
 export const onSyncedSqlite: DatabaseKind = {
   kind: 'sqlite',
   title: 'sqlite with synced commits',
@@ -38,8 +38,8 @@ export const onSyncedSqlite: DatabaseKind = {
 export const onPostgres: DatabaseKind = { kind: 'postgres', title: 'postgres', create: createPostgres };
 
 /**
- * Both databases: for the contract of the store, for crashes, and for what a database decides: locks, the order of commits, what its texts
- * may hold. All other tests run on the embedded one.
+ * Both databases: for the contract of the store, for crashes, and for behaviour of the database: locks, the order of commits, what its texts
+ * may contain. All other tests run on the embedded one.
  */
 export const databases: readonly DatabaseKind[] = [onSqlite, onPostgres];
 export const embedded: readonly DatabaseKind[] = [onSqlite];
@@ -60,7 +60,7 @@ async function createSqlite(synchronous: 'FULL' | 'NORMAL'): Promise<Database> {
   return {
     kind: 'sqlite',
     location: home,
-    // Most tests need not survive a power cut: the cheaper mode keeps them quick.
+    // Most tests need not survive a power cut, so the faster mode is used.
     open: (parts) => openSqliteStore({ home, synchronous }, parts),
     remove: () => rm(home, { recursive: true, force: true }),
   };

@@ -6,9 +6,9 @@ import { createServer, connect as openSocket, type Socket } from 'node:net';
  */
 type Tap = 'pass' | 'spoil' | 'cut before' | 'cut after' | 'lose server';
 
-/** A way to a PostgreSQL server on which single commands can be tampered with. */
+/** A proxy for a PostgreSQL server that can tamper with single commands. */
 export interface TappedWire {
-  /** Of the same database, by way of the wire. */
+  /** The URL of the same database, through the proxy. */
   readonly url: string;
   /** What happens to commands of this name (begin, commit) from here on. */
   tap(command: 'begin' | 'commit', tap: Tap): void;

@@ -18,10 +18,10 @@ export interface PoolerOptions {
  * A connection pooler for tests: real sockets, a real server behind it, and the rules of PgBouncer 1.18.
  *
  * 1. In transaction mode a client has a connection of the server from its first message until the server says that no transaction is open.
- *    Then it goes to the end of the line, so that a client's next transaction runs on another one, if there is another.
+ *    Then it goes to the end of the queue, so that a client's next transaction runs on another one, if there is another.
  * 2. Nothing of a session is carried over or reset: settings, prepared statements and LISTEN stay on the connection of the server.
  * 3. Connections with parameters that it does not know are refused.
- * 4. A client whose server breaks is told so (08P01) and disconnected. A client that leaves within a transaction takes its server along.
+ * 4. A client whose server breaks gets the error 08P01 and is disconnected. If a client leaves within a transaction, its server connection ends.
  * 5. Process ids and keys are its own. Passwords of clients are not checked.
  */
 export async function startTestPooler(

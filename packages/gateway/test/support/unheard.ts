@@ -1,6 +1,6 @@
 import type { World } from './world.ts';
 
-/** Runs the work while notices are lost: events are stored, and no reader hears of them. */
+/** Runs the work while notices are lost: events are stored, but no reader is notified. */
 export async function withoutNotices<T>({ services: { bus } }: World, work: () => Promise<T>): Promise<T> {
   const { publish } = bus;
   Object.assign(bus, { publish: () => {} });

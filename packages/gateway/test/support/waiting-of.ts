@@ -1,6 +1,6 @@
 import type { World } from './world.ts';
 
-/** The call of the agent that waits or waited for an answer, as an answer names it. */
+/** The ids of the agent's call that waits or waited for an answer, as an answer needs them. */
 export async function waitingOf({ store }: World, agentId: string): Promise<{ callId: string; runId: string }> {
   return await store.db
     .selectFrom('calls')

@@ -2,7 +2,7 @@ import type { Store } from '../../src/ports/store/store.ts';
 
 export type When = 'before' | 'after';
 
-/** The store, and what is done right before or after its n-th transaction. */
+/** A store that runs a function right before or after its n-th transaction. */
 export function watched(
   store: Store,
   at: number,
@@ -24,7 +24,7 @@ export function watched(
   };
 }
 
-/** What every transaction of a killed process ends with. */
+/** The error of every transaction of a killed process. */
 class Killed extends Error {
   override readonly name = 'Killed';
 }
@@ -39,7 +39,7 @@ export function killedAt(store: Store, at: number, when: When): { store: Store; 
     if (isDead) throw new Killed();
     const value = await store.transaction(work, options);
     if (isIt) isDead = true;
-    // Nothing that follows is seen by anyone: the process is gone.
+    // The process is dead, so nothing that follows has an effect.
     if (isIt) throw new Killed();
     return value;
   };

@@ -13,7 +13,7 @@ export interface SeenRequest {
   readonly address: string;
 }
 
-/** An HTTP server of the test's own. */
+/** An HTTP server for a test. */
 export interface WebSite extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
@@ -23,7 +23,7 @@ export interface WebSite extends AsyncDisposable {
   readonly sockets: ReadonlySet<Socket>;
 }
 
-/** `answer` may be left out where a test wants the default, `{"ok":true}`. */
+/** Without `answer` the response is `{"ok":true}`. */
 export async function startWebSite(
   answer: (request: SeenRequest, response: ServerResponse) => unknown = (_request, response) =>
     response.setHeader('content-type', 'application/json').end('{"ok":true}'),

@@ -30,7 +30,7 @@ import { assertDocumentedEvents } from './check-events.ts';
 import type { Database } from './stores.ts';
 import { withLimits } from './with-limits.ts';
 
-/** One gateway without HTTP, upon a real database, with models and tools of the test's own. */
+/** One gateway without HTTP, on a real database, with the test's models and tools. */
 export interface World {
   readonly services: Services;
   readonly store: Store;
@@ -51,13 +51,13 @@ export interface World {
   agent(name?: string, config?: object): Promise<string>;
   space(name?: string, members?: readonly string[]): Promise<string>;
   post(spaceId: string, entityId: string, text: string, more?: Partial<NewMessage>): Promise<Message>;
-  /** Posts a message, and gives its id. */
+  /** Posts a message, and returns its id. */
   say(spaceId: string, entityId: string, text: string, more?: Partial<NewMessage>): Promise<string>;
-  /** What the agent's inbox holds, in order. */
+  /** The events of the agent's inbox, in order. */
   inbox(agentId: string): Promise<{ eventId: string; event: InboxEvent }[]>;
-  /** Everything the stream kept, in order. */
+  /** All stored events of the stream, in order. */
   events(stream: string): Promise<StreamEvent[]>;
-  /** Types of what the stream of a space was told by this world. */
+  /** The types of the events that this world emitted to the stream of a space. */
   heard(spaceId: string): readonly string[];
   /** Resolves when nothing waits and nothing runs. */
   idle(): Promise<void>;
@@ -67,7 +67,7 @@ export interface World {
 
 export interface WorldOptions {
   readonly database: Database;
-  /** By name; agents that name none get `default`. Without models the world is not to be started, and its wakes are only noted. */
+  /** Models by name; agents without one get `default`. A world without models must not be started, and its wakes are only recorded. */
   readonly models?: Readonly<Record<string, LanguageModelV4>>;
   readonly tools?: ToolEntries;
   readonly definitions?: Readonly<Record<string, AgentDefinition>>;
@@ -149,7 +149,7 @@ function worldOf(
       await worker.stop();
       await services.bus.stop();
       await store.close();
-      // Whatever a test makes the gateway say, the document describes it.
+      // Checks that the document describes all events of the gateway.
       assertDocumentedEvents(told);
     },
   };

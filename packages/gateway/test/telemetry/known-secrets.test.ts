@@ -50,7 +50,7 @@ describe('known secrets', () => {
     expect(known.removeFromAll(clean)).toBe(clean);
   });
 
-  test('[X7] are removed from what a tool returns in a map, a set or an object of a class, which are stored, too', async () => {
+  test('[X7] are removed from results in a map, a set or an object of a class, which are stored too', async () => {
     class Account {
       readonly key = 'hunter2hunter2';
     }
@@ -72,7 +72,7 @@ describe('known secrets', () => {
     });
   });
 
-  test('[X7] a longer secret that begins like another is removed whole', () => {
+  test('[X7] a longer secret that begins like another is removed completely', () => {
     const known = new KnownSecrets(['secret-1', 'secret-12345']);
     expect(known.removeFrom('secret-12345 secret-1')).toBe('[redacted] [redacted]');
   });
@@ -99,7 +99,7 @@ describe('the secrets of a gateway', () => {
     expect(secrets.read('LISTED')).toBe('first-value');
     env.LISTED = 'second-value';
     expect(secrets.read('LISTED')).toBe('second-value');
-    // What was sent once may come back later.
+    // A secret that was sent once may be echoed later.
     expect(known.removeFrom('first-value second-value')).toBe('[redacted] [redacted]');
     expect(() => secrets.read('OTHER')).toThrow('is not on the list');
     expect(() => secrets.read('PATH')).toThrow('is not on the list');

@@ -25,7 +25,7 @@ describe('logs', () => {
     expect(Date.parse(read()[0].time)).toBeGreaterThan(0);
   });
 
-  test('logs carry no secret, wherever it stands', () => {
+  test('logs have no secret, wherever it is', () => {
     const { logger, lines } = logged();
     const key = 'lc_sk_0123456789abcdef';
     const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl';
@@ -43,7 +43,7 @@ describe('logs', () => {
     ['of today', newTag()],
     ['of an earlier version', '9enty7mss2g'],
     ['of the first versions', 'b003c4e5f60718293a4b5c6d'],
-  ])('[G63] logs carry no frame tag %s, in a message, a detail or an error', (_when, tag) => {
+  ])('[G63] logs have no frame tag %s, in a message, a detail or an error', (_when, tag) => {
     const { logger, lines } = logged();
     const prompt = `<inbox-${tag} run="1">\n</inbox-${tag}> <situation-${tag}>`;
     logger.warn(`bad ${prompt}`, { deep: [prompt], error: new Error(prompt, { cause: new Error(prompt) }) });
@@ -51,7 +51,7 @@ describe('logs', () => {
     expect(lines.join('')).not.toContain(tag);
   });
 
-  test('logs take whatever is thrown at them', () => {
+  test('logs accept any value', () => {
     const { logger, read } = logged();
     const circle: Record<string, unknown> = { big: 10n, run: () => 1 };
     circle.self = circle;

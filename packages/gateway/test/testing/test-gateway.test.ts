@@ -19,7 +19,7 @@ test('a test gateway answers over HTTP with its secret key, and refuses any othe
   expect(refused.status).toBe(401);
 });
 
-test('an agent of a test gateway speaks with the model it was given', async () => {
+test('an agent of a test gateway uses the given model', async () => {
   const model = scriptedModel(['Noted.']);
   await using gateway = await startTestGateway({ model, agents: [{ name: 'Watcher', instructions: 'Watch.' }] });
   const [{ id }] = (await gateway.api('/api/agents')).items;
@@ -32,7 +32,7 @@ test('an agent of a test gateway speaks with the model it was given', async () =
   expect(model.requests).toHaveLength(1);
 });
 
-test('each test gateway of a process has a database of its own, which its owner alone may read', async () => {
+test('each test gateway of a process has a separate database, which only its owner may read', async () => {
   await using first = await startTestGateway();
   await using second = await startTestGateway();
   await using third = await startTestGateway();
@@ -42,7 +42,7 @@ test('each test gateway of a process has a database of its own, which its owner 
   expect(mode & 0o777).toBe(0o600);
 });
 
-test('a test gateway that stops takes its folder along, also when it is stopped twice', async () => {
+test('a test gateway that stops removes its folder, also when it is stopped twice', async () => {
   const gateway = await startTestGateway();
   await access(gateway.home);
   await gateway.stop();
@@ -51,7 +51,7 @@ test('a test gateway that stops takes its folder along, also when it is stopped 
   await expect(fetch(gateway.url)).rejects.toThrow();
 });
 
-test('a test gateway on a folder of your own leaves it, and the next one goes on there', async () => {
+test('a test gateway on a given folder keeps it, and the next one continues there', async () => {
   const home = await mkdtemp(join(tmpdir(), 'lastcall-own-'));
   try {
     const first = await startTestGateway({ home });
@@ -64,7 +64,7 @@ test('a test gateway on a folder of your own leaves it, and the next one goes on
   }
 });
 
-test('a test gateway with a wrong configuration says so, as any gateway does', async () => {
+test('a test gateway with a wrong configuration gives the same error as any gateway', async () => {
   await expect(startTestGateway({ agents: [{ name: '', instructions: 'Watch.' }] })).rejects.toThrow('agents[0].name');
 });
 

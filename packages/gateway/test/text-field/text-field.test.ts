@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createTextField } from '../../src/runtime/run/text-field.ts';
 
-/** Every character alone, what is given at each. */
+/** Feeds every character alone, and returns the delta at each. */
 const readSingly = (json: string): string[] => {
   const field = createTextField('text');
   return json.split('').map((unit) => field.push(unit));
@@ -23,7 +23,7 @@ const object = fc
   )
   .map(([before, value, after]) => ({ ...before, ...(value === null ? {} : { text: value }), ...after }));
 
-/** The same JSON as another writer would have it: with white space, and with escapes where none are needed. */
+/** The same JSON as another serializer would write it: with white space, and with unnecessary escapes. */
 const written = fc
   .tuple(object, fc.constantFrom('', ' ', '\t', '\r\n '), fc.infiniteStream(fc.boolean()))
   .map(([value, space, coins]) => write(value, space, () => coins.next().value === true));
@@ -68,7 +68,7 @@ const SLOW_MS = 60_000;
 
 describe('a text out of JSON that is still being written', () => {
   test(
-    '[G46] whatever the JSON and its fragments, the deltas concatenate to the text',
+    '[G46] for any JSON and fragments, the deltas concatenate to the text',
     () => {
       fc.assert(
         fc.property(written, cuts, (whole, at) => {
@@ -87,7 +87,7 @@ describe('a text out of JSON that is still being written', () => {
   );
 
   test(
-    '[G46] what is given does not depend on the fragments, also of broken JSON, and nothing throws',
+    '[G46] the deltas do not depend on the fragments, also for broken JSON, and nothing throws',
     () => {
       const edit = fc.record({ at: fc.nat({ max: 60 }), by: fc.oneof(unit, fc.constant('')) });
       fc.assert(
@@ -99,7 +99,7 @@ describe('a text out of JSON that is still being written', () => {
             .join('');
           expect(given).toBe(read(whole));
           if (!isJson(whole)) return;
-          // An edit may make a key that is there twice, or a whole that is no object.
+          // An edit may create a duplicate key, or a value that is not an object.
           const final = (JSON.parse(whole) as { text?: unknown } | null)?.text;
           expect(field.end(final)).toBe(given === final);
         }),
@@ -109,11 +109,11 @@ describe('a text out of JSON that is still being written', () => {
     SLOW_MS,
   );
 
-  test('each character is given as soon as it is there', () => {
+  test('each character is emitted as soon as it arrives', () => {
     expect(readSingly('{"text":"hé!"}')).toEqual(['', '', '', '', '', '', '', '', '', 'h', 'é', '!', '', '']);
   });
 
-  test('an escape is given when it is whole, a pair when both halves are', () => {
+  test('an escape is emitted when it is complete, and a surrogate pair when both halves are', () => {
     const field = createTextField('text');
     expect(field.push('{"text":"a\\')).toBe('a');
     expect(field.push('n\\u00')).toBe('\n');
@@ -124,14 +124,14 @@ describe('a text out of JSON that is still being written', () => {
     expect(field.end('a\né😀 😀')).toBe(true);
   });
 
-  test('a half that stays alone is given as JSON.parse gives it', () => {
+  test('a lone surrogate is emitted as by JSON.parse', () => {
     for (const value of ['\\ud83d', '\\ud83dx', '\\ud83d\\ud83d\\ude00', '\\ude00\\ud83d']) {
       const whole = `{"text":"${value}"}`;
       expect(read(whole)).toBe((JSON.parse(whole) as { text: string }).text);
     }
   });
 
-  test('a text of a nested object, of a list, or that is a key or a value elsewhere, is not given', () => {
+  test('a text of a nested object or a list, or that is a key or a value elsewhere, is not emitted', () => {
     expect(read('{"a":{"text":"no"},"b":["text","no",{"text":"no"}],"c":"text","text":"yes","d":{"text":"no"}}')).toBe(
       'yes',
     );
@@ -141,13 +141,13 @@ describe('a text out of JSON that is still being written', () => {
     expect(read('{"\\u0074ext":"yes"}')).toBe('yes');
   });
 
-  test.each(['7', 'null', 'true', '["x"]', '{"text":"x"}'])('a text that is %s is none', (value) => {
+  test.each(['7', 'null', 'true', '["x"]', '{"text":"x"}'])('a text that is %s does not count as one', (value) => {
     const field = createTextField('text');
     expect(field.push(`{"text":${value}}`)).toBe('');
     expect(field.end(JSON.parse(value))).toBe(false);
   });
 
-  test('where the key comes twice, the first is given, and the end tells that another counts', () => {
+  test('if the key comes twice, the first is emitted, and the end says that another counts', () => {
     const field = createTextField('text');
     expect(field.push('{"text":"one","text":"two"}')).toBe('one');
     expect(field.end('two')).toBe(false);
@@ -171,13 +171,13 @@ describe('a text out of JSON that is still being written', () => {
     ['{"text":"a\\xb"}', 'a'],
     ['{"text":"a\\u00g0b"}', 'a'],
     ['{"text":"a"} "b"', 'a'],
-  ])('malformed JSON stops giving: %s', (whole, expected) => {
+  ])('malformed JSON stops the deltas: %s', (whole, expected) => {
     expect(isJson(whole)).toBe(false);
     expect(read(whole)).toBe(expected);
   });
 
   test(
-    'a deep input costs what its length costs',
+    'the cost of a deep input depends only on its length',
     () => {
       const depth = 200_000;
       expect(read(`{"a":${'['.repeat(depth)}${']'.repeat(depth)},"text":"x"}`)).toBe('x');

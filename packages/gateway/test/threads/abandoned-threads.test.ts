@@ -47,7 +47,7 @@ describeIdleWorld({ title: 'the claim of a thread with an abandoned run', on: [o
     expect(reads()).toBe(1);
   });
 
-  test('takes new work as well, if the run has ended meanwhile', async () => {
+  test('also handles new work if the run has ended meanwhile', async () => {
     const { ada, bot, space } = await lobby(world, {}, { isIn: true });
     await world.say(space, ada, 'Go');
     const taken = await claim(world, bot, { isAbandoned: true });
@@ -58,7 +58,7 @@ describeIdleWorld({ title: 'the claim of a thread with an abandoned run', on: [o
 describe.each([onSqlite])('a sweep on $kind', ({ create }) => {
   const database = forAllTests(create);
 
-  test('[G56] tells the claim of a thread whose worker died that its run is abandoned', async () => {
+  test('[G56] marks the run of a thread whose worker died as abandoned for the claim', async () => {
     const world = await openWorld({ database, models: { default: scriptedModel(() => 'Done.') } });
     const { ada, bot, space } = await lobby(world, {}, { isIn: true });
     await world.say(space, ada, 'Go');

@@ -8,7 +8,7 @@ import { describeIdleWorld } from '../support/describe-worlds.ts';
 import { holdLock, overlapping } from '../support/held-lock.ts';
 
 describeIdleWorld({ title: 'a thread that is released', on: overlapping }, ({ world, database }) => {
-  test('[G9] a release that waits for a lock tells of an event that comes meanwhile', async () => {
+  test('[G9] a release that waits for a lock reports an event that arrives meanwhile', async () => {
     const bot = await world.agent();
     const claimed = await world.in((tx) => claimThread(tx, bot, { owner: 'a', leaseMs: 60_000 }, async () => {}));
     if (claimed === undefined) throw new Error('Somebody else holds the thread.');

@@ -16,7 +16,7 @@ describe.each(databases)('a renewal on $kind', ({ create }) => {
     const claim = (id: string, owner: string, leaseMs: number) =>
       world.store.transaction((tx) => claimThread(tx, id, { owner, leaseMs }, async () => {}));
     const kept = await claim(mine, 'me', 60_000);
-    // The lease has run out at once, so the other worker may claim the thread.
+    // The lease has expired at once, so the other worker may claim the thread.
     await claim(taken, 'me', 0);
     await claim(taken, 'other', 60_000);
     const threadIds = [mine, taken, free];
@@ -61,7 +61,7 @@ describe.each(overlapping)('leases on $kind', ({ create }) => {
     const before = await untilOf(locked);
     const renew = () => renewLeases(world.store, { owner: 'me', leaseMs: 60_000, threadIds: ids });
     const renewing = renew();
-    // Renewed while the lock is held: the renewal itself goes on trying for a tenth of the lease.
+    // Renewed while the lock is held: the renewal itself retries for a tenth of the lease.
     for (const id of others) await expect.poll(() => untilOf(id)).toBeGreaterThan(Date.now() + 30_000);
     expect(await untilOf(locked)).toBe(before);
     await other.release();

@@ -12,7 +12,7 @@ import { databases } from '../support/stores.ts';
 const timers = (): number => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length;
 
 describeIdleWorld('threads with work', ({ world }) => {
-  test('are found by a sweep, or only if their events have waited for long, where that is asked for', async () => {
+  test('are found by a sweep, or with an option only if their events have waited for long', async () => {
     const bot = await world.agent();
     await world.in((tx) => pushServiceEvent(tx, { agentId: bot, source: 's', name: 'n' }));
     const isFound = async (waitedMs: number | undefined): Promise<boolean> =>
@@ -26,7 +26,7 @@ describeIdleWorld('threads with work', ({ world }) => {
     expect(await isFound(undefined)).toBe(false);
   });
 
-  test('[G56] are not found while their worker renews its lease, and are found once it ran out', async () => {
+  test('[G56] are not found while their worker renews its lease, and are found once it has expired', async () => {
     const [waits, runs] = [await world.agent('Waits'), await world.agent('Runs')];
     await world.in((tx) => pushServiceEvent(tx, { agentId: waits, source: 's', name: 'n' }));
     await world.in((tx) => tx.db.insertInto('runs').values(openRun(runs)).execute());
@@ -48,7 +48,7 @@ describeIdleWorld('threads with work', ({ world }) => {
 describeWorlds(
   'sleeping agents',
   (open) => {
-    test('[G44] cost rows: no timer, no wake and no place in memory, however many have plans', async () => {
+    test('[G44] cost only rows: no timer, no wake and no memory, however many have plans', async () => {
       const world = await open({ models: { default: scriptedModel(() => 'Done.') } });
       await lobby(world);
       const plan = { name: 'Later', instruction: 'Wake up', at: Date.now() + 3_600_000 };
@@ -59,7 +59,7 @@ describeWorlds(
         const agent = await world.agent(`Sleeper ${count}`);
         await world.store.transaction((tx) => setPlans(tx, agent, [{ ...plan, at: plan.at + count }]));
       }
-      // Connections of the store have timers of their own, at most one each.
+      // Connections of the store have at most one timer each.
       expect(timers()).toBeLessThan(before + 20);
       expect(world.worker.busy).toBe(0);
       expect(await findRunnableThreads(world.store)).toEqual([]);

@@ -21,7 +21,7 @@ interface Rig {
   /** Ends the work on the thread. */
   release(threadId: string): Promise<void>;
   start(): Promise<void>;
-  /** Wakes the threads, and lets everything run that can. */
+  /** Wakes the threads, and runs everything that can run. */
   wake(threadIds: readonly string[], options?: { readonly isUrgent: boolean }): Promise<void>;
 }
 
@@ -98,7 +98,7 @@ describe('the order', () => {
     expect(one.turns).toEqual(['busy', 'other', 'idle', 'busy', 'another']);
   });
 
-  test('1. the worker is told which thread a person woke from sleep, so that its claim goes first', async () => {
+  test('1. the worker learns which thread a person woke from sleep, so that its claim goes first', async () => {
     const one = rig();
     await one.start();
     await one.wake(['other']);
@@ -137,7 +137,7 @@ describe('the order', () => {
     await one.wake(names('person', 20), urgent);
     await runAll(one);
     expect(one.turns).toHaveLength(22);
-    // The first one went before it came, and eight ahead of it.
+    // The first one went before it was queued, and eight ahead of it.
     expect(one.turns.indexOf('other')).toBe(9);
   });
 
@@ -157,12 +157,12 @@ describe('the order', () => {
     expect(later.indexOf('busy')).toBe(later.indexOf('other') + 9);
   });
 
-  test('4. while the store is busy, urgent threads go and all others wait, also those that hold a slot', async () => {
+  test('4. while the store is busy, urgent threads run and all others wait, also those that hold a slot', async () => {
     let isBusy = true;
     const one = rig({ isBusy: () => isBusy });
     await one.start();
     await one.wake(['a']);
-    // No thread has started until now, so one starts, whatever the store says.
+    // No thread has started yet, so one starts, whatever the store says.
     expect(one.turns).toEqual(['a']);
     await one.wake(['b', 'c']);
     await one.wake(['person'], urgent);
@@ -240,7 +240,7 @@ describe('the limits', () => {
     expect(one.turns.slice(9)).toEqual(['idle', 'had a run']);
   });
 
-  test('[G56] claims that never end do not hold up the other threads for ever', async () => {
+  test('[G56] claims that never end do not block the other threads for ever', async () => {
     const one = rig({ claims: 'by-hand' });
     await one.start();
     await one.wake(names('stuck', 10), urgent);
@@ -263,7 +263,7 @@ describe('the limits', () => {
     expect(one.turns).toEqual(['a', 'a again', 'b']);
   });
 
-  test('a next turn whose events could not be read fails for the thread alone', async () => {
+  test('a next turn whose events could not be read fails only for its thread', async () => {
     const one = rig({ startsAtOnce: 1 });
     await one.start();
     await one.wake(['a']);
@@ -305,7 +305,7 @@ describe('wakes', () => {
     expect(one.urgentTurns).toEqual(['a']);
   });
 
-  test('[G9] a wake that comes while the thread is being claimed makes it look again, whatever the claim found', async () => {
+  test('[G9] a wake during the claim of its thread causes another claim, whatever the first one found', async () => {
     const one = rig({ claims: 'by-hand' });
     await one.start();
     await one.wake(['a']);
@@ -320,7 +320,7 @@ describe('wakes', () => {
     expect(one.turns).toEqual(['a', 'a', 'a']);
   });
 
-  test('[G9] a wake that comes while the thread is held is handled once it is released', async () => {
+  test('[G9] a wake while the thread is held is handled once it is released', async () => {
     const one = rig();
     await one.start();
     await one.wake(['a']);
@@ -332,13 +332,13 @@ describe('wakes', () => {
     expect(one.turns).toEqual(['a', 'a']);
   });
 
-  test('[G9] among many wakes none is without a claim after it', async () => {
+  test('[G9] after each of many wakes there is a claim', async () => {
     const [written, seen] = [new Map<string, number>(), new Map<string, number>()];
     const scheduler = new Scheduler({ slots: 2 });
     const startsAtOnce = 2;
     const claim = async (threadId: string) => {
       await settled();
-      // What a run would see of its inbox.
+      // The events that a run would see.
       seen.set(threadId, written.get(threadId) ?? 0);
       return Math.random() < 0.5 ? undefined : async () => void (await settled());
     };
@@ -365,7 +365,7 @@ describe('wakes', () => {
     await found('a');
     await found('b');
     await found('c');
-    // It reads the same events by itself.
+    // The thread reads the same events by itself.
     await found('a', urgent);
     await found('c', urgent);
     await runAll(one);
@@ -416,7 +416,7 @@ describe('a stop', () => {
   });
 });
 
-test('a thread that was just woken does not count as held up, and one that found no slot does', async () => {
+test('a thread that was just woken does not count as delayed, and one that found no slot does', async () => {
   const one = rig({ slots: 1 });
   one.scheduler.enqueue('a', urgent);
   expect(one.scheduler.hasWaiting).toBe(false);
@@ -449,7 +449,7 @@ test('a claim or work that fails frees its slot, and a later wake is served', as
   await scheduler.stop();
 });
 
-test('while all slots are taken it does not look again and again for threads that may start', async () => {
+test('while all slots are taken it does not search repeatedly for threads that may start', async () => {
   const one = rig({ slots: 1 });
   let looks = 0;
   const { sleep } = one.clock;

@@ -22,7 +22,7 @@ const agents = (world: World, count: number): Promise<string[]> =>
 describe.each(databases)('several threads at once on $kind', ({ create }) => {
   const database = forEachTest(create);
 
-  test('events for several agents at once are each delivered once, and one that has no room refuses its own only', async () => {
+  test('events for several agents at once are each delivered once, and a full inbox refuses only its own', async () => {
     const world = await openWorld({ database });
     const bots = await agents(world, 4);
     const [full, twice] = bots as [string, string];
@@ -56,7 +56,7 @@ describe.each(databases)('several threads at once on $kind', ({ create }) => {
     await world.stop();
   });
 
-  test('[G40] threads that are free are claimed, and one that somebody holds is not', async () => {
+  test('[G40] free threads are claimed, and one that is held is not', async () => {
     const world = await openWorld({ database });
     const bots = await agents(world, 4);
     const [first, held] = bots as [string, string];
@@ -84,7 +84,7 @@ describe.each(databases)('several threads at once on $kind', ({ create }) => {
           releaseAndLook(tx, lease);
           const event = { type: 'agent.inactive', payload: { runId: 'r', entityId: lease.threadId } };
           tx.emit({ stream: `space:${lease.threadId}`, ...event });
-          // Both are told on one stream, which counts them.
+          // Both emit on one stream, which numbers the events.
           tx.emit({ stream: 'space:shared', ...event });
         },
         { group: { kind: 'journal', keys: [lease.threadId] } },
@@ -100,13 +100,13 @@ describe.each(databases)('several threads at once on $kind', ({ create }) => {
     expect(bots.map(ownerOf)).toEqual(['other', null, null]);
     expect(await world.events(`space:${lost}`)).toEqual([]);
     expect((await world.events('space:shared')).map(({ seq }) => seq)).toEqual([1, 2]);
-    // Each was told under the number that is stored.
+    // Each was published with its stored number.
     const told = world.told.filter(({ stream }) => stream === 'space:shared').map(({ seq }) => seq);
     expect(told.toSorted()).toEqual([1, 2]);
     await world.stop();
   });
 
-  test('what several threads write at once is written together, and none of them has to run again alone', async () => {
+  test('simultaneous writes of several threads are written together, and none of them has to run again alone', async () => {
     const world = await openWorld({ database });
     const bots = await agents(world, 4);
     const leases = await Promise.all(bots.map((bot) => claimAs(world, bot, 'own')));
@@ -134,7 +134,7 @@ describe.each(databases)('several threads at once on $kind', ({ create }) => {
         { group: { kind: 'journal', keys: [lease.threadId] } },
       );
     await Promise.all(leases.map((lease) => write(lease as Lease)));
-    // A statement for several of them that fails would undo them all, and each would be done alone: nobody would see it.
+    // If a statement for several of them failed, all would be undone and repeated alone, which the results would not show.
     expect(ran.toSorted()).toEqual(bots.toSorted());
     const { db } = world.store;
     const entries = db.selectFrom('transcript_entries').select(['seq', 'kind', 'payload']).orderBy('seq');
@@ -152,7 +152,7 @@ describe.each(databases)('several threads at once on $kind', ({ create }) => {
     await world.stop();
   });
 
-  test('[G37] twenty agents that are woken at once each handle their message once, in a run of their own', async () => {
+  test('[G37] twenty agents that are woken at once each handle their message once, in a separate run', async () => {
     const world = await openWorld({ database, models: { default: scriptedModel(() => 'Done.') } });
     await world.start();
     const ada = await world.person('Ada');
@@ -167,7 +167,7 @@ describe.each(databases)('several threads at once on $kind', ({ create }) => {
     const entries = world.store.db.selectFrom('transcript_entries').select(['thread_id', 'payload']);
     for (const [index, bot] of bots.entries()) {
       const rows = await entries.where('thread_id', '=', bot).where('payload', 'like', '%In %').execute();
-      // It read its own message, and nobody else's.
+      // It read only its own message.
       expect(rows.every(({ payload }) => payload.includes(`In ${spaces[index]}`))).toBe(true);
       expect(rows.length).toBeGreaterThan(0);
     }

@@ -11,7 +11,7 @@ import { holdLock, overlapping } from '../support/held-lock.ts';
 import { type Lobby, lobby } from '../support/lobby.ts';
 import { openWorld } from '../support/world.ts';
 
-/** The worker is not started: the test alone claims threads. */
+/** The worker is not started, so only the test claims threads. */
 describe.each(overlapping)('agents that are woken together on $kind', ({ create }) => {
   const database = forAllTests(create);
   const world = forEachTest(() => openWorld({ database, models: { default: scriptedModel(() => 'Done.') } }));
@@ -27,7 +27,7 @@ describe.each(overlapping)('agents that are woken together on $kind', ({ create 
       isUrgent: true,
       transcriptCache: new TranscriptCache(),
     });
-  /** By which transaction each of their runs was written. Equal numbers: by one. Undefined if there is no run. */
+  /** The transaction that wrote each of their runs. Equal numbers mean the same one. Undefined if there is no run. */
   const writtenBy = async (all: readonly Lobby[]): Promise<readonly (string | undefined)[]> => {
     const { rows } = await sql<{ thread_id: string; by: string }>`select thread_id, xmin::text as by from runs`.execute(
       world.store.db,
@@ -48,7 +48,7 @@ describe.each(overlapping)('agents that are woken together on $kind', ({ create 
     expect(new Set(by).size).toBe(1);
   });
 
-  test('one whose membership another transaction holds waits for it alone, and the others do not', async () => {
+  test('an agent whose membership another transaction holds waits alone, and the others do not', async () => {
     const all = await Promise.all([woken(), woken(), woken()]);
     const [held] = all;
     const lock = await holdLock(database, 'select 1 from memberships where entity_id = $1 for no key update', [
@@ -63,7 +63,7 @@ describe.each(overlapping)('agents that are woken together on $kind', ({ create 
     expect(await activeSpaces(all)).toEqual(all.map(({ space }) => space));
   });
 
-  test('one that has left its space has no active space, and the others share their transaction all the same', async () => {
+  test('an agent that has left its space has no active space, and the others still share their transaction', async () => {
     const all = await Promise.all([woken(), woken(), woken()]);
     const [gone] = all;
     await world.in((tx) => removeMember(tx, { spaceId: gone.space, entityId: gone.bot }));

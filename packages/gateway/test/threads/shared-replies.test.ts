@@ -1,5 +1,5 @@
-// Runs that end at the same moment, each with a message. On PostgreSQL they share a transaction, and what is wrong with one of them
-// concerns no other: src/runtime/run/shared-writes.ts, and the sixth clause of src/ports/store/postgres/postgres-group.ts.
+// Runs that end at the same moment, each with a message. On PostgreSQL they share a transaction, and a failure of one of them
+// affects no other: src/runtime/run/shared-writes.ts, and the sixth clause of src/ports/store/postgres/postgres-group.ts.
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { addMember } from '../../src/domain/spaces/membership.ts';
@@ -28,7 +28,7 @@ describeIdleWorld(
 
     const claim = async (bot: string): Promise<Lease> =>
       (await world.in((tx) => claimThread(tx, bot, owner, async () => {})))?.held.lease as Lease;
-    /** A run that is about to end, in a space of its own unless one is given. */
+    /** A run that is about to end, in a new space unless one is given. */
     const ending = async (spaceId?: string): Promise<Ending> => {
       const bot = await world.agent();
       if (spaceId === undefined) return { bot, spaceId: await world.space('Room', [bot]), lease: await claim(bot) };
@@ -57,7 +57,7 @@ describeIdleWorld(
       };
       return fenced(store, lease, work, { group: groupOf(lease.threadId, writes) });
     };
-    /** By which transaction each message was written. Equal numbers: by one. */
+    /** The transaction that wrote each message. Equal numbers mean the same one. */
     const writtenBy = async (all: readonly Ending[]): Promise<readonly (string | undefined)[]> => {
       const { rows } = await sql<{ id: string; by: string }>`
       select id, xmin::text as by from messages where id = any(${all.map(({ bot }) => `reply-${bot}`)})
@@ -136,7 +136,7 @@ describeIdleWorld(
       );
     });
 
-    test('the messages of several in one space are numbered without a gap, each by a transaction of its own', async () => {
+    test('the messages of several runs in one space are numbered without a gap, each by a separate transaction', async () => {
       const room = await world.space('Room', []);
       const all = await Promise.all([ending(room), ending(room), ending(room)]);
       await Promise.all(all.map((one) => end(one)));
@@ -164,7 +164,7 @@ describeIdleWorld(
       }
     });
 
-    test('one that also stores a new text runs alone, because others store texts before they lock a space', async () => {
+    test('a run that also stores a new text runs alone, because others store texts before they lock a space', async () => {
       const [one] = (await endings(1)) as [Ending];
       const text: Write = { kind: 'request-text', hash: `hash-${one.bot}`, text: 'You are a bot.' };
       const writes = writesOf(one, [text]);
@@ -178,7 +178,7 @@ describeIdleWorld(
       expect(await writtenBy([one])).toEqual([expect.any(String)]);
     });
 
-    test('of the replies in a space that is held only one waits for the lock, and none holds up other runs', async () => {
+    test('of the replies in a locked space only one waits for the lock, and none delays other runs', async () => {
       const room = await world.space('Room', []);
       const all = await Promise.all(Array.from({ length: 12 }, () => ending(room)));
       const [other] = (await endings(1)) as [Ending];
@@ -187,7 +187,7 @@ describeIdleWorld(
       const waiting = Promise.all(all.map((one) => end(one)));
       await end(other);
       await lock.waitedFor();
-      // With a connection for each of them there would be none left to read with.
+      // With a connection for each of them there would be none left for reads.
       expect(await writtenBy([...all, other])).toEqual([...all.map(() => undefined), expect.any(String)]);
       // The first one, in its group and alone, and the other one.
       expect(attempts).toBe(3);
@@ -257,7 +257,7 @@ describeIdleWorld(
       expect(world.heard(again.spaceId).filter((type) => type === 'message.complete')).toHaveLength(1);
     });
 
-    test('the rest of a draft is shown only in a space that takes the message', async () => {
+    test('the rest of a draft is shown only in a space that accepts the message', async () => {
       const all = await endings(2);
       const [archived, open] = all as [Ending, Ending];
       await world.in((tx) => updateSpace(tx, archived.spaceId, { archived: true }));
@@ -269,7 +269,7 @@ describeIdleWorld(
       expect(world.heard(open.spaceId)).toContain('message.delta');
     });
 
-    test('a message of a person in a space that is held does not hold up those in other spaces', async () => {
+    test('a message of a person in a locked space does not delay those in other spaces', async () => {
       const ann = await world.person();
       const spaces = await Promise.all(Array.from({ length: 4 }, () => world.space('Room', [ann])));
       const [held, ...others] = spaces as [string, ...string[]];

@@ -13,14 +13,14 @@ import { openWorld } from '../support/world.ts';
 
 const never = (): Promise<never> => new Promise(() => {});
 
-describe.each(databases)('a worker that is told to stop on $kind', ({ create }) => {
+describe.each(databases)('a worker that stops on $kind', ({ create }) => {
   let database: Database;
   beforeAll(async () => {
     database = await create();
   });
   afterAll(() => database.remove());
 
-  test('[G42] a worker that is told to stop does not wait for a summary that never comes: it is made by rule', async () => {
+  test('[G42] a worker that stops does not wait for a summary that never arrives: it is made by rule', async () => {
     const asked = Promise.withResolvers<void>();
     const model = scriptedModel(async (request) => {
       if (!systemOf(request).startsWith('You keep the memory')) return `Noted: ${'x'.repeat(3_000)}`;
@@ -41,14 +41,14 @@ describe.each(databases)('a worker that is told to stop on $kind', ({ create }) 
   });
 });
 
-describe.each(overlapping)('a worker that is told to stop on $kind', ({ create }) => {
+describe.each(overlapping)('a worker that stops on $kind', ({ create }) => {
   let database: Database;
   beforeAll(async () => {
     database = await create();
   });
   afterAll(() => database.remove());
 
-  test('[G42] a worker that is told to stop while it takes the next events, for longer than the grace time, does not think about them', async () => {
+  test('[G42] a worker that stops while it claims the next events, for longer than the grace time, does not run them', async () => {
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const model = scriptedModel(async (_request, invocation) => {
       if (invocation > 1) return await never();
@@ -62,13 +62,13 @@ describe.each(overlapping)('a worker that is told to stop on $kind', ({ create }
     await world.say(space, ada, 'one');
     await second.promise;
     await world.say(space, ada, 'two');
-    // The end of the first run needs no row of the second event; taking it does.
+    // The end of the first run needs no row of the second event, but claiming it does.
     const waiting = `select id from inbox_events where thread_id = $1 and status = 'pending' for update`;
     const lock = await holdLock(database, waiting, [bot]);
     first.resolve();
     await lock.waitedFor();
     const stopping = world.worker.stop();
-    // The grace time is over, and the events are still not taken.
+    // The grace time is over, and the events are still not claimed.
     await new Promise((resolve) => setTimeout(resolve, 200));
     await lock.release();
     await stopping;
@@ -77,7 +77,7 @@ describe.each(overlapping)('a worker that is told to stop on $kind', ({ create }
     await world.stop();
   });
 
-  test('[G42] a worker that is told to stop while a write of its run takes long lets the thread go once that has ended', async () => {
+  test('[G42] a worker that stops while a write of its run takes long releases the thread once that has ended', async () => {
     const [asked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const model = scriptedModel(async () => {
       asked.resolve();
@@ -143,7 +143,7 @@ describe('a database that neither answers nor breaks off', () => {
     const { url } = gateway;
     fetch(`${url}/api/agents`, { headers: { authorization: `Bearer ${gateway.firstKey}` } }).catch(() => {});
     await frozen;
-    // By then the request waits for its answer.
+    // At this time the request waits for its answer.
     await new Promise((resolve) => setTimeout(resolve, 800));
     await gateway.stop();
     await expect(fetch(`${url}/health`)).rejects.toThrow();

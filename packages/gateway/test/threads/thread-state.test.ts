@@ -46,7 +46,7 @@ test('after an error that leaves the thread held the worker continues, whatever 
     expect(decideAfterError(between, new RunInterrupted(), phase)).toEqual([between, 'continue']);
 });
 
-test('a store that is unavailable is tried again after a pause, and an earlier doubt stays', () => {
+test('an unavailable store is retried after a pause, and an earlier doubt stays', () => {
   expect(decideAfterError(between, new StoreUnavailable('x'), 'running')).toEqual([between, 'pause']);
   expect(decideAfterError(unknown, new StoreUnavailable('x'), 'running')).toEqual([unknown, 'pause']);
 });

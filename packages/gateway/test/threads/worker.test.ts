@@ -38,7 +38,7 @@ describe.each(databases)('a worker on $kind', ({ create }) => {
     await world.stop();
   });
 
-  test('[G16] a worker ends a run whose cancelling no notice told of', async () => {
+  test('[G16] a worker ends a cancelled run even without a notice', async () => {
     const inside = Promise.withResolvers<void>();
     const slow = tool({
       description: 'Takes its time.',
@@ -126,7 +126,7 @@ describe.each(databases)('a worker on $kind', ({ create }) => {
       await world.stop();
     });
 
-    test('[G42] is left to others if the worker is told to stop before it reads it', async () => {
+    test('[G42] is left to others if the worker stops before it reads it', async () => {
       const { world, worker, claimed, gate, thread, run } = await takingOver();
       gate?.resolve();
       const stopping = worker.stop();
@@ -210,7 +210,7 @@ describe.each(databases)('a worker on $kind', ({ create }) => {
     ];
     let swept = 0;
     const sweep = async (): Promise<void> => {
-      // As the worker's own sweep asks that has more to do than it can.
+      // The query of the worker's own sweep while it has too much to do.
       const found = await findRunnableThreads(world.store, { waitedMs: 3 * world.services.limits.sweepMs });
       if (found.some(({ threadId, isUrgent }) => threadId === two && isUrgent)) swept += 1;
     };
@@ -219,9 +219,9 @@ describe.each(databases)('a worker on $kind', ({ create }) => {
     await push(busy);
     await asked.promise;
     for (const agentId of [one, two]) await push(agentId);
-    // As a message that a gateway took and died.
+    // Like a message of a gateway that died right after storing it.
     await pushWithoutWake(world, two, { priority: 0 });
-    // Both sweep on timers of their own, and a worker that has enough to do looks for lost wakes at every fifth sweep.
+    // Both sweep on separate timers, and a busy worker looks for lost wakes at every fifth sweep.
     await expect.poll(() => swept, { timeout: 30_000 }).toBeGreaterThan(24);
     gate.resolve();
     await world.idle();

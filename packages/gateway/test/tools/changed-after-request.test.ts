@@ -58,7 +58,7 @@ describe.each(embedded)('an approval of a tool on $kind', ({ create }) => {
 
   const isVoid = { status: 'error', code: 'denied', text: expect.stringContaining('has changed') };
 
-  test('[G67] an approval is void if the registered tool was changed after the request, and the next request is for the tool as it is then', async () => {
+  test('[G67] an approval is void if the registered tool was changed after the request, and the next request is for the changed tool', async () => {
     const gateway = await start();
     await gateway.api('/api/tools', paying('/registered-a'));
     const agent = await agentWith(gateway, ['pay']);
@@ -134,7 +134,7 @@ describe.each(embedded)('an approval of a tool on $kind', ({ create }) => {
     expect((await approve(second, agent, call))?.outcome).toMatchObject(expected);
   });
 
-  test('[G67] an approval counts if the tool is again what it was when the approval was requested', async () => {
+  test('[G67] an approval counts if the tool is again the same as when the approval was requested', async () => {
     const gateway = await start();
     await gateway.api('/api/tools', paying('/same'));
     const agent = await agentWith(gateway, ['pay']);

@@ -17,11 +17,11 @@ export interface Ended {
   };
 }
 
-/** A real gateway over HTTP whose model calls what the test asks it to, in the first step of each run. */
+/** A real gateway over HTTP whose model makes the calls of the test in the first step of each run. */
 export interface RegistryGateway extends TestGateway {
-  /** What the model says in the first step of the next runs: mostly the calls that it makes. */
+  /** The replies of the model in the first step of the next runs, mostly calls. */
   calls: ScriptedReply;
-  /** Sends an event to the agent, and gives how the calls of its run ended. */
+  /** Sends an event to the agent, and returns the outcomes of the calls of its run. */
   runTurnLoop(agentId: string): Promise<readonly Ended[]>;
   runsEnded(agentId: string): Promise<number>;
   /** Resolves with the settled and pending entries of the newest run, once so many runs have ended. */

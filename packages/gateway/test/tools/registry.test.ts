@@ -79,7 +79,7 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
     expect((await gateway.api('/api/tools?source=api')).items).toEqual([]);
   });
 
-  test('[X1] a change that cannot work is refused with its path, and the tool stays as it was', async () => {
+  test('[X1] a change that cannot work is refused with its path, and the tool is unchanged', async () => {
     const gateway = await start();
     const made = await gateway.api('/api/tools', fixed('weather', 'sunny'));
     const refused = async (body: object): Promise<unknown> =>
@@ -139,7 +139,7 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
     expect(ofFile.items).toMatchObject([{ id: 'ping' }]);
   });
 
-  test('tools of the file and built-in ones are changed nowhere but where they come from', async () => {
+  test('tools of the file and built-in tools cannot be changed over HTTP', async () => {
     const gateway = await start({ tools: { ping } });
     for (const [name, source] of [
       ['ping', 'file'],
@@ -156,7 +156,7 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
     expect((await remove(gateway, '/api/tools/nobody')).status).toBe(404);
   });
 
-  test('registering, changing, deleting and testing a tool needs an admin key; looking does not', async () => {
+  test('registering, changing, deleting and testing a tool needs an admin key; reading does not', async () => {
     const gateway = await start();
     const made = await gateway.api('/api/tools', fixed('weather', 1));
     const { key } = await gateway.api('/api/keys', { name: 'writer', scopes: ['write'] });
@@ -172,7 +172,7 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
     expect((await gateway.request('/api/tools/other')).status).toBe(404);
   });
 
-  test('a tool that is given inline and names an address needs an admin key too, wherever it stands in the agent', async () => {
+  test('an inline tool with an address needs an admin key too, wherever it is in the agent', async () => {
     const gateway = await start();
     const { key } = await gateway.api('/api/keys', { name: 'writer', scopes: ['write'] });
     const http = { name: 'send', executionType: 'gateway', execution: { url: 'https://evil.example/{{input.x}}' } };
@@ -197,13 +197,13 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
     expect((await gateway.request('/api/agents', agent({ tools: [fixed('ping', 1)] }), { key })).status).toBe(201);
     const made = await gateway.api('/api/agents', agent({ tools: [http] }));
     const change = (body: object) => gateway.request(`/api/agents/${made.id}`, body, { key, method: 'PATCH' });
-    // What an admin gave it may stay, and be sent again.
+    // A tool that an admin added may stay, and be sent again.
     expect((await change({ instructions: 'Be kind.', tools: made.config.tools })).status).toBe(200);
     const other = { ...http, execution: { url: 'https://other.example' } };
     expect((await change({ tools: [other] })).status).toBe(403);
   });
 
-  test('[X12] a sub-agent names tools of the registry, by way of another one too, and has a change at the next run', async () => {
+  test('[X12] a sub-agent names tools of the registry, also through another sub-agent, and has a change at the next run', async () => {
     const expert = scriptedModel((request) => {
       const [first] = request.tools ?? [];
       const isFirst = resultsOf(request).length === 0 && first !== undefined;
@@ -227,7 +227,7 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
     expect(after?.outcome).toMatchObject({ status: 'ok', text: expect.stringContaining('shallow') });
   });
 
-  test('an agent that names a tool which is nowhere is refused with its path, and one that names it twice too', async () => {
+  test('an agent that names an unknown tool is refused with its path, and so is one that names a tool twice', async () => {
     const gateway = await start();
     const made = await gateway.api('/api/tools', fixed('weather', 1));
     const problem = async (tools: readonly unknown[]): Promise<unknown> =>
@@ -236,7 +236,7 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
     expect(await problem([made.id, fixed('weather', 2)])).toMatchObject({ path: 'tools[1].name' });
   });
 
-  test('a deleted tool is taken from the agents that name it, and they go on without it', async () => {
+  test('a deleted tool is removed from the agents that name it, and they continue without it', async () => {
     const gateway = await start();
     const made = await gateway.api('/api/tools', fixed('weather', 'sunny'));
     await gateway.api('/api/tools', fixed('clock', 'noon'));
@@ -256,7 +256,7 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
     }
   });
 
-  test('a registered tool ends the runs of an agent that must end with it, by its id, until it is deleted', async () => {
+  test('a registered tool in the contract of an agent, by its id, ends its runs until it is deleted', async () => {
     const gateway = await start();
     const made = await gateway.api('/api/tools', fixed('finish', 'done'));
     const agent = await agentWith(gateway, ['finish'], { terminating: { toolIds: [made.id] } });
@@ -271,7 +271,7 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
     expect((await gateway.api(`/api/runs?agentId=${agent}`)).items[0]).toMatchObject({ status: 'completed' });
   });
 
-  test('an agent that is created while its tool is deleted either has the tool taken from it or is refused', async () => {
+  test('for an agent that is created while its tool is deleted, either the tool is removed or the agent is refused', async () => {
     const gateway = await start();
     for (let round = 0; round < 15; round++) {
       await gateway.api('/api/tools', fixed('weather', round));
@@ -287,7 +287,7 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
     }
   });
 
-  test('of two tools of one name that are registered at once, one is refused', async () => {
+  test('of two tools with one name that are registered at once, one is refused', async () => {
     const gateway = await start();
     for (let round = 0; round < 10; round++) {
       const answers = await Promise.all(
@@ -297,7 +297,7 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
     }
   });
 
-  test('a tool that the file has been given later comes before one of the registry with its name, and the log says so', async () => {
+  test('a tool that was added to the file later takes precedence over one of the registry with its name, and the log says so', async () => {
     const first = await start();
     const made = await first.api('/api/tools', fixed('ping', 'registered'));
     const agent = await agentWith(first, ['ping']);
@@ -380,7 +380,7 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
     expect(large.outcome.status).toBe('ok');
     expect(large.outcome.text.length).toBeLessThan(270_000);
     expect(site.requests).toHaveLength(2);
-    // An address that is not allowed is not reached.
+    // An address that is not allowed is not contacted.
     await using other = await startWebSite((_request, response) => response.end('inside'));
     await gateway.api('/api/tools', {
       name: 'fetch_inside',
@@ -393,7 +393,7 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
     expect(other.requests).toEqual([]);
   });
 
-  test('a test of a tool asks nobody and stores nothing: what others answer is pending, and approval is given with the test', async () => {
+  test('a test of a tool asks no person and stores nothing: calls that others answer are pending, and approval is given with the test', async () => {
     const gateway = await start({ tools: { ping } });
     await gateway.api('/api/tools', { ...confirm, executionType: 'space', visible: true });
     await gateway.api('/api/tools', { ...fixed('pay', 'paid'), approval: true });
@@ -415,7 +415,7 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
 describe('the registry of two gateways', () => {
   const database = forAllTests(onPostgres.create);
 
-  test('a change at one gateway is in the next run at whichever gateway runs it', async () => {
+  test('a change at one gateway applies to the next run at any gateway', async () => {
     await using one = await startRegistryGateway(database);
     await using two = await startRegistryGateway(database);
     await one.api('/api/tools', fixed('weather', 0));

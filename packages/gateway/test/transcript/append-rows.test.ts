@@ -35,7 +35,7 @@ describe.each(databases)('rows of a transcript on $kind', ({ create }) => {
   test.each([
     ['a number that is taken', 2],
     ['a number that leaves a gap', 4],
-  ])('[G38] [G40] %s is refused, with everything else that its transaction did', async (_what, seq) => {
+  ])('[G38] [G40] %s is refused, with all other writes of its transaction', async (_what, seq) => {
     await world.store.transaction((tx) => tx.db.deleteFrom('transcript_entries').execute());
     await append(1, 'turn', 'message');
     const before = await stored();

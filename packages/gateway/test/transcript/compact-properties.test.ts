@@ -18,7 +18,7 @@ const summaries = fc.constantFrom<(text: string, tokens: number) => Promise<stri
     throw new Error('no model');
   },
 );
-/** What waits is carried whatever it takes; each call of it takes about this. */
+/** Waiting calls are always carried over; each takes about this many tokens. */
 const TOKENS_OF_A_WAIT = 80;
 const waitingOf = (entries: Parameters<typeof readProgress>[0]) => readProgress(entries).waiting;
 const inputs = { runs, share: fc.double({ min: 0.02, max: 1.1, noNaN: true }), summarise: summaries };
@@ -38,7 +38,7 @@ test('[G14] a compacted transcript is valid, within its budget, and loses no cal
       expect(problemOfMessages(new Transcript(carried).view())).toBeUndefined();
       expect(estimateEntries(carried)).toBeLessThanOrEqual(budgetTokens);
       expect([...waitingOf(carried).values()]).toEqual([...waits.values()]);
-      // As the store gives it back.
+      // As read back from the store.
       const stored = toCompactionPayload(compaction);
       expect(new Transcript(fromCompactionPayload(stored).carried).toJSON()).toEqual(new Transcript(carried).toJSON());
     }),
@@ -46,7 +46,7 @@ test('[G14] a compacted transcript is valid, within its budget, and loses no cal
   );
 });
 
-test('[G14] the newest run stays whole if it fits beside a summary', async () => {
+test('[G14] the newest run stays complete if it fits next to a summary', async () => {
   await fc.assert(
     fc.asyncProperty(fc.record(inputs), async ({ runs, summarise }) => {
       const entries = await performRuns(runs);
@@ -86,7 +86,7 @@ test('[G14] every call that waits can be answered after a compaction', async () 
   );
 });
 
-test('[G14] facts of a summary survive the next compaction, whoever makes it', async () => {
+test('[G14] facts of a summary survive the next compaction, by a model or by rule', async () => {
   await fc.assert(
     fc.asyncProperty(runs, runs, summaries, async (before, after, summarise) => {
       const facts = ['The customer is called Ada.', 'She wants "two" rooms <by the sea>.'];

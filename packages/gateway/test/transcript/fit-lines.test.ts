@@ -5,7 +5,7 @@ import { fitLines } from '../../src/domain/transcript/fit-lines.ts';
 const within = (characters: number) => (lines: readonly string[]) => lines.join('\n').length <= characters;
 const lines = Array.from({ length: 30 }, (_, index) => `line ${index} ${'x'.repeat(200)}`);
 
-test('lines that fit are left as they are', () => {
+test('lines that fit are not changed', () => {
   expect(fitLines(lines, within(10_000))).toBe(lines);
   expect(fitLines([], () => false)).toEqual([]);
 });
@@ -15,7 +15,7 @@ test('long lines are clipped before any is left out', () => {
   expect(fitted.map((line) => line.split(' ')[1])).toEqual(lines.map((_, index) => `${index}`));
 });
 
-test('where there is least room the first and the last line stay, with the number of those that do not', () => {
+test('with the least room the first and the last line stay, with the number of removed ones', () => {
   const fitted = fitLines(lines, within(700));
   expect(fitted.join('\n').length).toBeGreaterThan(600);
   expect(fitted[0]).toMatch(/^line 0 /);

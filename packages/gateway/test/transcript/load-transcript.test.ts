@@ -30,11 +30,11 @@ describe.each(databases)('loading transcript on $kind', ({ create }) => {
     message: { role: 'user', content: [{ type: 'text', text }] },
   });
 
-  test('a thread without rows remembers nothing, and its first row is number 1', async () => {
+  test('a thread without rows has an empty transcript, and its first row is number 1', async () => {
     expect(await loadTranscript(store.db, 'nobody')).toEqual({ entries: [], records: [], nextSeq: 1 });
   });
 
-  test('[G13] what was written is read back in order, with what calls changed', async () => {
+  test('[G13] entries are read back in order, with the changes of calls', async () => {
     const staged = { events: [{ type: 'counted', by: 2 }] };
     // Written out of order: the order is that of the numbers.
     await writeEntry('plain', 2, { entry: said('two'), staged });
@@ -52,7 +52,7 @@ describe.each(databases)('loading transcript on $kind', ({ create }) => {
     });
   });
 
-  test('[G14] it starts from what the last compaction carried', async () => {
+  test('[G14] it starts from the entries that the last compaction carried over', async () => {
     await writeEntry('compacted', 1, { entry: said('forgotten') });
     await compactTo('compacted', 2, { summary: 'old', carried: [said('old')] });
     await writeEntry('compacted', 3, { entry: said('between') });
@@ -67,7 +67,7 @@ describe.each(databases)('loading transcript on $kind', ({ create }) => {
     });
   });
 
-  test('addresses, and what a tool gave beyond JSON, survive the store', async () => {
+  test('URLs, and tool results that JSON cannot hold, survive the store', async () => {
     const image: Entry = {
       kind: 'message',
       message: {
@@ -77,7 +77,7 @@ describe.each(databases)('loading transcript on $kind', ({ create }) => {
         ],
       },
     };
-    // A late answer is carried without its call.
+    // A late answer is carried over without its call.
     const settled: Entry = {
       kind: 'settled',
       late: true,

@@ -10,7 +10,7 @@ const said = (text: string): Entry => ({
   message: { role: 'user', content: [{ type: 'text', text }] },
 });
 
-/** The rows of one run: something was said, a tool was called. */
+/** The rows of one run with a message and a call. */
 function run(number: number): readonly Entry[] {
   const callId = `call-${number}`;
   const outcome = { status: 'ok', text: `seen ${number}`, value: number } as const;
@@ -37,7 +37,7 @@ function run(number: number): readonly Entry[] {
 const toRows = (entries: readonly Entry[], from = 1): readonly TranscriptRow[] =>
   entries.map((entry, index) => ({ seq: from + index, kind: entry.kind, payload: toEntryPayload({ entry }) }));
 
-/** The rows of so many runs, each time with those of the one before. */
+/** The rows after each of this many runs, including those of earlier runs. */
 function growing(runs: number): readonly (readonly TranscriptRow[])[] {
   const all: (readonly TranscriptRow[])[] = [];
   for (let number = 1; number <= runs; number++) {
@@ -47,7 +47,7 @@ function growing(runs: number): readonly (readonly TranscriptRow[])[] {
   return all;
 }
 
-test('[G13] a past that is kept up from run to run is what its rows say', () => {
+test('[G13] a past transcript that is updated from run to run equals its rows', () => {
   for (const [index, rows] of growing(4).entries()) {
     const past = pastOf(rows);
     past.shownTo('one');
@@ -71,14 +71,14 @@ test('[R40] a row is parsed once, however many runs follow', () => {
   const [first, second] = [pastOf(all[0] ?? []), pastOf(all[1] ?? [])];
   expect(second).toBe(first);
   const before = first.fork().view();
-  // The fork of a later run shows the very messages of the earlier one.
+  // The fork of a later run has the same message objects as the earlier one.
   const after = pastOf(all[4] ?? [])
     .fork()
     .view();
   expect(after.slice(0, before.length).every((message, index) => message === before[index])).toBe(true);
 });
 
-test('[G13] what a run adds to its fork is not remembered before it is stored', () => {
+test('[G13] entries that a run adds to its fork are not kept before they are stored', () => {
   const [rows = [], more = []] = growing(2);
   const past = pastOf(rows);
   const forked = past.fork();
@@ -92,7 +92,7 @@ test('[G13] what a run adds to its fork is not remembered before it is stored', 
   expect(pastOf(more).fork().entries).toEqual([...run(1), ...run(2)]);
 });
 
-test('[G13] rows of another claim have a past of their own, also if some are the same', () => {
+test('[G13] rows of another claim have a separate past, also if some are the same', () => {
   const [rows = [], more = []] = growing(2);
   const past = pastOf(more);
   expect(pastOf(rows)).not.toBe(past);
@@ -118,7 +118,7 @@ test('a row that cannot be read is an error each time, and is never left out', (
   expect(() => pastOf([...rows, ...toRows(run(2), 7)])).toThrow(SyntaxError);
 });
 
-test('messages that changed are counted again, and those that went are not counted', () => {
+test('messages that changed are counted again, and removed ones are not counted', () => {
   const view = new Transcript([...run(1), ...run(2)]).view();
   const counted = CountedMessages.NONE.next(view);
   const changed = [

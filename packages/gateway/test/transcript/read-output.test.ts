@@ -68,7 +68,7 @@ describe.each(embedded)('read_output on $kind', ({ create }) => {
     return (await dispatchCall({ tools, call: { toolName: 'read_output', input } })).outcome;
   };
 
-  test('[G14] an output is read back page by page, whole', async () => {
+  test('[G14] an output is read back completely, page by page', async () => {
     const first = await read({ ref: 'long' });
     expect(first.status).toBe('ok');
     expect(first.text).toBe(`${'abcdefghij'.repeat(800)}\n[2000 more characters: read on with offset 8000]`);
@@ -82,11 +82,11 @@ describe.each(embedded)('read_output on $kind', ({ create }) => {
     expect((await read({ ref: 'emoji', limit: 2 })).text).toBe('a😀\n[1 more characters: read on with offset 3]');
   });
 
-  test('an empty output is read as what it is', async () => {
+  test('an empty output is read as empty', async () => {
     expect(await read({ ref: 'empty' })).toMatchObject({ status: 'ok', text: '' });
   });
 
-  test('what is not there, not settled, beyond the end or of another agent is said so', async () => {
+  test('an output that does not exist, is not settled, or belongs to another agent, and a page beyond the end, are errors', async () => {
     expect(await read({ ref: 'none' })).toMatchObject({ status: 'error', message: expect.stringContaining('"none"') });
     expect(await read({ ref: 'open' })).toMatchObject({ status: 'error' });
     expect(await read({ ref: 'long' }, 'another')).toMatchObject({ status: 'error', code: 'execution' });

@@ -4,7 +4,7 @@ import { SentMessages } from '../../src/domain/transcript/sent-messages.ts';
 
 const user = (text: string): LanguageModelV4Message => ({ role: 'user', content: [{ type: 'text', text }] });
 
-/** Makes a copy, and notes what it was asked for. */
+/** Makes a copy, and records its argument. */
 function maker(isKept = true) {
   const asked: LanguageModelV4Message[] = [];
   const make = (message: LanguageModelV4Message) => {
@@ -14,7 +14,7 @@ function maker(isKept = true) {
   return { asked, make };
 }
 
-test('[R40] what was made of a message is made once while the message keeps its place', () => {
+test('[R40] the converted form of a message is made once while the message keeps its place', () => {
   const [sent, one, two, three] = [new SentMessages(), user('One.'), user('Two.'), user('Three.')];
   const { asked, make } = maker();
   const first = sent.next([one, two], make);
@@ -24,7 +24,7 @@ test('[R40] what was made of a message is made once while the message keeps its 
   expect(second).toEqual([one, two, three]);
 });
 
-test('[G10] a message that is not the same object, or not worth keeping, is made again', () => {
+test('[G10] a message that is not the same object, or too small to cache, is converted again', () => {
   const [sent, one] = [new SentMessages(), user('One.')];
   const [kept, unkept] = [maker(), maker(false)];
   sent.next([one, one], kept.make);

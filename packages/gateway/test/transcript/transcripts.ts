@@ -3,7 +3,7 @@ import { fakeClock, type ScriptedReply, scriptedModel, sequentialIds } from '@la
 import fc from 'fast-check';
 import { z } from 'zod';
 
-/** What one step of a run does: calls, by the length of what they take and give. */
+/** One step of a run: its calls, with the lengths of their inputs and outputs. */
 type Step = readonly Call[];
 
 export interface Call {
@@ -16,7 +16,7 @@ export interface RunScript {
   readonly promptLength: number;
   readonly steps: readonly Step[];
   readonly lastWord: string;
-  /** Whether what waits is answered as the run begins. */
+  /** True if waiting calls are answered at the start of the run. */
   readonly answers: boolean;
 }
 
@@ -38,7 +38,7 @@ export const tools: Record<string, AnyTool> = {
   rewind: rewindTool,
 } as Record<string, AnyTool>;
 
-/** What core really writes for such runs. */
+/** The entries that core really writes for such runs. */
 export async function performRuns(
   scripts: readonly RunScript[],
   from: readonly Entry[] = [],
@@ -71,7 +71,7 @@ function toCall({ toolName, inputLength, outputLength }: Call) {
   return { toolName, input };
 }
 
-/** An answer for everything that waits. */
+/** An answer for every waiting call. */
 export function answersFor(entries: readonly Entry[]): Record<string, { result: unknown } | { approve: true }> {
   const waiting = new Map<string, { result: unknown } | { approve: true }>();
   for (const entry of entries) {

@@ -47,7 +47,7 @@ describeWorlds(
   'spend limits',
   (openAny) => {
     const open = withoutUsage(openAny);
-    test('[K12] a run stops with budget when it has spent its limit, and what woke it is done', async () => {
+    test('[K12] a run stops with budget when it has spent its limit, and its events are done', async () => {
       const model = calling();
       const world = await open({ models: { default: priced(model) }, tools: { look }, prices: PRICES });
       const ann = await world.person();
@@ -61,7 +61,7 @@ describeWorlds(
       expect(await pendingOf(world, bot)).toMatchObject([{ status: 'done' }]);
     });
 
-    test('[K12] an agent that has spent its day stops, what arrives waits for the next, people are told once, and the operator once', async () => {
+    test('[K12] an agent that has spent its daily limit stops, new events wait for the next day, and people and operator are notified once', async () => {
       const model = saying();
       const metrics = createMetrics();
       const world = await open({ models: { default: priced(model) }, prices: PRICES, metrics });
@@ -83,7 +83,7 @@ describeWorlds(
         waiting.map(() => ({ status: 'pending', attempts: 0, available_at: nextDay(Date.now()) })),
       );
       expect(waiting).toHaveLength(4);
-      // One run was stopped. What came later needed none.
+      // One run was stopped. Later events started none.
       const { items } = await listRuns(world.store.db, { agentId: bot });
       expect(items.map(({ stop }) => stop?.reason)).toEqual(['budget', 'end_turn', 'end_turn']);
       for (const space of [lobby, attic]) {
@@ -101,7 +101,7 @@ describeWorlds(
       expect(await metrics.render()).toContain('lastcall_spend_limits_reached_total{scope="agent"} 1');
     });
 
-    test('[K12] what waits is taken when the limit is raised, and when the day changes', async () => {
+    test('[K12] waiting events are handled when the limit is raised, and when the day changes', async () => {
       const model = saying();
       const world = await open({ models: { default: priced(model) }, prices: PRICES });
       const [ann, bot] = [await world.person(), await world.agent('Bot', { limits: { spend: { perDay: 1 } } })];
@@ -120,7 +120,7 @@ describeWorlds(
       expect(model.requests).toHaveLength(2);
       await world.say(lobby, ann, '3');
       await expect.poll(async () => (await pendingOf(world, bot)).at(-1)?.available_at).toBe(nextDay(Date.now()));
-      // The day changes: what was spent is of yesterday, and what waited is due.
+      // The day changes: the spending is of yesterday, and waiting events are due.
       await world.in(async (tx) => {
         const yesterday = dayOf(tx.now() - 86_400_000);
         for (const table of ['usage', 'usage_requests', 'spend_reached'] as const)
@@ -135,7 +135,7 @@ describeWorlds(
       expect(model.requests).toHaveLength(3);
     });
 
-    test('[K12] what waits for a request under way that then costs less is taken with the next event', async () => {
+    test('[K12] an event that waits for an active request that then costs less is handled with the next event', async () => {
       const model = saying();
       const world = await open({ models: { default: priced(model) }, prices: PRICES });
       const [ann, bot] = [await world.person(), await world.agent('Bot', { limits: { spend: { perDay: 5 } } })];
@@ -154,7 +154,7 @@ describeWorlds(
       expect((await pendingOf(world, bot)).map(({ status }) => status)).toEqual(['done', 'done']);
     });
 
-    test('[K12] a run that is stopped in the middle goes on with what woke it when it may', async () => {
+    test('[K12] a run that is stopped in the middle continues with its events when the limit allows it', async () => {
       const model = calling();
       const world = await open({ models: { default: priced(model) }, tools: { look }, prices: PRICES });
       const ann = await world.person();
@@ -174,7 +174,7 @@ describeWorlds(
       await untilQuiet(world);
       expect(model.requests).toHaveLength(3);
       expect(await pendingOf(world, bot)).toMatchObject([{ status: 'done' }]);
-      // Otherwise the model could take it for a second request, and do again what it has done.
+      // Otherwise the model could read it as a second request, and repeat what it has done.
       const shown = textsOf(model.requests[2]?.prompt ?? []).flatMap((text) => text.match(/^m1 .*$/m) ?? []);
       expect(shown).toEqual(['m1 Ann: Go.', 'm1 Ann, shown before: Go.']);
     });
@@ -192,7 +192,7 @@ describeWorlds(
       expect(model.requests).toHaveLength(2);
     });
 
-    test('[K12] a provider that counts nothing spends its limit by the estimates', async () => {
+    test('[K12] if a provider reports no usage, the limit counts estimates', async () => {
       const model = scriptedModel(() => ({ text: 'Yes.', usage: usageOf(0, 0) }));
       const world = await open({ models: { default: priced(model) }, prices: PRICES });
       const api = await chatApi(world);
@@ -207,7 +207,7 @@ describeWorlds(
       expect(model.requests).toHaveLength(2);
     });
 
-    test('[K12] each person has a limit over all agents, and others go on', async () => {
+    test('[K12] each person has a limit over all agents, and others are not affected', async () => {
       const model = saying();
       const world = await open({
         models: { default: priced(model) },
@@ -236,7 +236,7 @@ describeWorlds(
       expect(errors[0]).toContain(`Person ${ann} has spent 2 of 2 USD`);
     });
 
-    test("[K12] a person's limit holds answers to calls that were made for this person, and nothing else", async () => {
+    test("[K12] a person's limit delays only answers to calls that were made for this person", async () => {
       const pay = tool({ description: 'Pays.', inputSchema: z.object({}), approval: true, execute: () => 'Paid.' });
       const model = scriptedModel((_request, invocation) =>
         invocation === 1 ? { calls: [{ toolName: 'pay' }], usage } : { text: 'Yes.', usage },
@@ -314,7 +314,7 @@ describeWorlds(
       ]);
     });
 
-    test('[K12] a model without a price is refused where money is limited, with what to write', async () => {
+    test('[K12] a model without a price is refused if money is limited, with what to configure', async () => {
       const model = saying();
       const world = await open({ models: { default: priced(model) } });
       const api = await chatApi(world);

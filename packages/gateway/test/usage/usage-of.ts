@@ -3,13 +3,13 @@ import { expect } from 'vitest';
 import type { OpenWorld } from '../support/describe-worlds.ts';
 import type { World } from '../support/world.ts';
 
-/** What a provider counts. */
+/** The usage that a provider reports. */
 export const usageOf = (input: number, output: number, cached?: number): LanguageModelV4Usage => ({
   inputTokens: { total: input, noCache: undefined, cacheRead: cached, cacheWrite: undefined },
   outputTokens: { total: output, text: undefined, reasoning: undefined },
 });
 
-/** Worlds that find no usage of those before them, whose agents do nothing more: all tests of a file share a database. */
+/** Opens worlds without usage of earlier worlds, whose agents are stopped: all tests of a file share a database. */
 export function withoutUsage(open: OpenWorld): OpenWorld {
   return async (options) => {
     const world = await open(options);

@@ -143,7 +143,7 @@ describeWorlds(
       expect((await report(world)).items).toMatchObject([{ requests: 2, inputTokens: 20 }]);
     });
 
-    test('[K13] one without prices has no cost, and a model without a price leaves the sum without one', async () => {
+    test('[K13] without prices there is no cost, and with a model without a price the sum has none', async () => {
       const models = { default: counting(usageOf(10, 5)), other: counting(usageOf(10, 5), 'unknown') };
       const world = await open({ models, prices: PRICES });
       const api = await chatApi(world);
@@ -153,7 +153,7 @@ describeWorlds(
       expect((await report(world)).items).toMatchObject([{ requests: 2, cost: null }]);
     });
 
-    test('[K11] what a provider does not count is estimated, and marked in replies, runs, lists, the report and metrics', async () => {
+    test('[K11] usage that a provider does not report is estimated, and marked in replies, runs, lists, the report and metrics', async () => {
       const metrics = createMetrics();
       const world = await open({ models: { default: counting(usageOf(0, 0)) }, prices: PRICES, metrics });
       const api = await chatApi(world);
@@ -180,7 +180,7 @@ describeWorlds(
       expect((await report(world)).items).toEqual([]);
     });
 
-    test('a provider that counts nonsense cannot break a run', async () => {
+    test('invalid usage of a provider cannot break a run', async () => {
       const world = await open({ models: { default: counting(usageOf(1e300, 1.5, 2e300)) } });
       const api = await chatApi(world);
       await api.done('POST', '/chat', { agent: await api.agent('Bot'), message: 'Hi.' });
@@ -192,7 +192,7 @@ describeWorlds(
 
 describeWorlds('the usage endpoint', (openAny) => {
   const open = withoutUsage(openAny);
-  test('[K13] is for keys that may read, and refuses what it does not know', async () => {
+  test('[K13] is for keys that may read, and refuses unknown parameters', async () => {
     const world = await open({ models: { default: counting(usageOf(10, 5)) } });
     const api = await chatApi(world);
     const secret = await api.tokenOf(await api.person());
@@ -212,7 +212,7 @@ describeWorlds('the usage endpoint', (openAny) => {
     expect(items).toEqual([]);
   });
 
-  test('[K13] attempts that the provider refused are not counted, and those that broke off are, with what was sent', async () => {
+  test('[K13] attempts that the provider refused are not counted, and those that broke off are, with the text that was sent', async () => {
     const good = counting(usageOf(1_000, 10));
     let asked = 0;
     const doStream: LanguageModelV4['doStream'] = async (request) => {
@@ -232,7 +232,7 @@ describeWorlds('the usage endpoint', (openAny) => {
     expect(sum?.inputTokens).toBeGreaterThan(3_000);
   });
 
-  test('[K13] a reply that the provider ends with an error is counted with what was sent', async () => {
+  test('[K13] a reply that the provider ends with an error is counted with the text that was sent', async () => {
     const error = (): Error => Object.assign(new Error('Overloaded.'), { statusCode: 400 });
     const written = { type: 'text-delta', id: '1', delta: 'Half' } as const;
     const failing = (...parts: LanguageModelV4StreamPart[]): LanguageModelV4 => ({
@@ -247,12 +247,12 @@ describeWorlds('the usage endpoint', (openAny) => {
     for (const agent of agents) await world.say(await world.space('Lobby', [ann, agent]), ann, 'Hi.');
     await world.idle();
     const { items } = await report(world, 'agent');
-    // The events of each agent were tried several times.
+    // The events of each agent had several attempts.
     expect(items).toMatchObject([{ agent: agents[1], estimated: true, outputTokens: 0 }]);
     expect(items[0]?.requests).toBeGreaterThan(1);
   });
 
-  test('a request that was cut off is counted with what was sent', async () => {
+  test('a request that was cut off is counted with the text that was sent', async () => {
     const world = await open({
       models: {
         default: named(

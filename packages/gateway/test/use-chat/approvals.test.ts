@@ -9,7 +9,7 @@ import { payTool } from './pay-tool.ts';
 const onceDecided = { sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses };
 
 describeWorlds('useChat: approvals', (open) => {
-  test('[S11] an approved call runs once, and the message goes on under its id', async () => {
+  test('[S11] an approved call runs once, and the message continues with its id', async () => {
     const { paid, pay } = payTool();
     const model = scriptedModel([{ text: 'I pay.', calls: [call('pay', { amount: 5 })] }, 'It is paid.']);
     const world = await open({ models: { default: model }, tools: { pay } });
@@ -24,7 +24,7 @@ describeWorlds('useChat: approvals', (open) => {
     expect(paid).toEqual([5]);
   });
 
-  test('[S11] a page that answers by itself once all calls are decided posts once, and not after the answer', async () => {
+  test('[S11] a page that posts automatically once all calls are decided posts once, and not after the answer', async () => {
     const { paid, pay } = payTool();
     const model = scriptedModel([[call('pay', { amount: 1 }), call('pay', { amount: 2 })], 'Both.']);
     const world = await open({ models: { default: model }, tools: { pay } });
@@ -49,7 +49,7 @@ describeWorlds('useChat: approvals', (open) => {
     expect(paid).toEqual([]);
   });
 
-  test('[S11] of two tabs that decide differently the first counts, and the second is shown what happened', async () => {
+  test('[S11] of two tabs that decide differently the first counts, and the second shows what happened', async () => {
     const { paid, pay } = payTool();
     const model = scriptedModel([[call('pay', { amount: 5 })], 'It is paid.']);
     const world = await open({ models: { default: model }, tools: { pay } });
@@ -85,7 +85,7 @@ describeWorlds('useChat: approvals', (open) => {
     expect(model.requests).toHaveLength(2);
   });
 
-  test('[S11] a call that somebody else answered over HTTP, with another input, is shown as it ran', async () => {
+  test('[S11] a call that another person answered over HTTP, with another input, is shown as it ran', async () => {
     const { paid, pay } = payTool();
     const model = scriptedModel([[call('pay', { amount: 5 })], 'It is paid.']);
     const world = await open({ models: { default: model }, tools: { pay } });

@@ -14,7 +14,7 @@ const locate = {
   inputSchema: { type: 'object', properties: { exact: { type: 'boolean' } } },
 };
 
-/** Configured: its calls wait for somebody who answers. */
+/** A configured tool: its calls wait for an answer. */
 const askColour = {
   name: 'ask_colour',
   description: 'Asks for a colour.',
@@ -49,7 +49,7 @@ describeWorlds('useChat: tools of the page', (open) => {
     expect(model.requests[0]?.tools?.map(({ name }) => name)).toContain('locate');
   });
 
-  test('[S11] an error of the page is told to the model', async () => {
+  test('[S11] the model reads an error of the page', async () => {
     const model = scriptedModel([[call('locate')], 'You did not allow it.']);
     const chats = await openChatWorld(await open({ models: { default: model } }));
     const page = chats.page({ body: { tools: { locate } } });
@@ -97,7 +97,7 @@ describeWorlds('useChat: tools of the page', (open) => {
     expect(model.requests).toHaveLength(2);
   });
 
-  test('a tool of the page with the name of a tool of the agent is refused with what to do', async () => {
+  test('a tool of the page with the name of a tool of the agent is refused with a hint', async () => {
     const model = scriptedModel([]);
     const chats = await openChatWorld(await open({ models: { default: model }, tools: { clock } }), {
       tools: ['clock'],

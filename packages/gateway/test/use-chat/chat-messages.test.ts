@@ -23,14 +23,14 @@ const fail = tool({
   },
 });
 
-/** What a page asks for before it shows the chat. The AI SDK itself checks it. */
+/** The request of a page before it shows the chat. The AI SDK itself validates the response. */
 async function toldMessages(chats: ChatWorld, chatId: string, query = ''): Promise<UIMessage[]> {
   const path = `/api/agents/${chats.agentId}/chat/${chatId}/messages${query}`;
   const messages = await chats.api.done<UIMessage[]>('GET', path);
   return messages.length === 0 ? [] : await validateUIMessages({ messages });
 }
 
-/** Parts as both the stream and the history have them: what a page was told of a step's id or progress is not stored. */
+/** The parts that both the stream and the history have: ids of steps and progress are not stored. */
 const partsOf = (messages: readonly UIMessage[]) =>
   messages.map(({ role, parts }) => [
     role,
@@ -42,7 +42,7 @@ const partsOf = (messages: readonly UIMessage[]) =>
   ]);
 
 describeWorlds('useChat: the messages of a chat', (open) => {
-  test('[S11] a page that is loaded again gets the messages that it had', async () => {
+  test('[S11] a page that is reloaded gets its earlier messages', async () => {
     const model = scriptedModel([
       { text: 'Let me see.', calls: [call('add', { n: 1 }), call('fail')] },
       'It is 2.',
@@ -66,7 +66,7 @@ describeWorlds('useChat: the messages of a chat', (open) => {
     expect(ofAgent(history)).toEqual(ofAgent(page.chat.messages));
   });
 
-  test('[S11] a page that starts with the history goes on with it: it approves, says more, and asks for another answer', async () => {
+  test('[S11] a page that starts with the history continues it: it approves, sends messages, and requests another answer', async () => {
     const model = scriptedModel([call('pay'), 'It is paid.', 'Bye.', 'Good bye.', 'Edited.']);
     const chats = await openChatWorld(await open({ models: { default: model }, tools: { pay } }), { tools: ['pay'] });
     const first = chats.page();
@@ -80,7 +80,7 @@ describeWorlds('useChat: the messages of a chat', (open) => {
     const third = chats.page({ id, messages: await toldMessages(chats, id) });
     await third.chat.regenerate();
     expect(third.shown).toEqual(['Good bye.']);
-    // The message was not said a second time.
+    // The message was not stored a second time.
     expect(textsOf(model.requests.at(-1)?.prompt ?? []).filter((text) => text === 'Bye')).toHaveLength(1);
     const messageId = third.chat.messages.findLast(({ role }) => role === 'user')?.id ?? '';
     await third.chat.sendMessage({ text: 'Farewell', messageId });
@@ -114,7 +114,7 @@ describeWorlds('useChat: the messages of a chat', (open) => {
     expect(third.chat.messages).toHaveLength(6);
   });
 
-  test('[S11] calls of the page are in it as such, and what the page answered sends nothing by itself', async () => {
+  test('[S11] calls of the page are in it as such, and answered ones trigger no automatic post', async () => {
     const model = scriptedModel([call('locate'), 'You are in Ulm.']);
     const chats = await openChatWorld(await open({ models: { default: model } }));
     const page = chats.page({ body: { tools: { locate: { description: 'Where?' } } } });
@@ -135,7 +135,7 @@ describeWorlds('useChat: the messages of a chat', (open) => {
     expect(lastAssistantMessageIsCompleteWithToolCalls({ messages })).toBe(false);
   });
 
-  test('[S11] files of messages, terminal tools and what another door said are in it', async () => {
+  test('[S11] files of messages, terminal tools and messages of other endpoints are in it', async () => {
     const done = tool({ description: 'Ends.', inputSchema: anything, terminal: true, execute: () => 'All done.' });
     const model = scriptedModel(['A picture.', call('done'), 'Unsaved.']);
     const chats = await openChatWorld(await open({ models: { default: model }, tools: { done } }), { tools: ['done'] });
@@ -170,7 +170,7 @@ describeWorlds('useChat: the messages of a chat', (open) => {
     ]);
   });
 
-  test('[S11] it comes in pages, and a chat of somebody else, or without a word, is empty', async () => {
+  test('[S11] it is paginated, and the chat of another person, or one without messages, is empty', async () => {
     const chats = await openChatWorld(await open({ models: { default: scriptedModel(() => 'Yes.') } }));
     const page = chats.page();
     for (const text of ['One', 'Two', 'Three']) await page.say(text);

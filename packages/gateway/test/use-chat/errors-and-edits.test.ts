@@ -16,14 +16,14 @@ describeWorlds('useChat: errors, edits and other answers', (open) => {
     expect(page.chat.status).toBe('error');
     expect(page.chat.error?.message).toContain('The agent could not answer: ');
     expect(page.chunks.at(-1)).toMatchObject({ type: 'error' });
-    // What a provider says is for operators: it may quote anything.
+    // The error text of a provider is only for operators, because it may quote anything.
     expect(JSON.stringify([page.chunks, page.chat.error])).not.toContain('The provider is closed.');
     page.chat.clearError();
     await page.say('Again?');
     expect(page.shown).toEqual(['Open again.']);
   });
 
-  test('[S11] after a failure the page asks for another answer, and a message that it sends again as it was is no edit', async () => {
+  test('[S11] after a failure the page requests another answer, and an unchanged repeated message is not an edit', async () => {
     const model = scriptedModel([new Error('The provider is closed.'), 'Open again.', 'Never said.']);
     const page = (await openChatWorld(await open({ models: { default: model } }))).page();
     await page.say('Hi');
@@ -47,7 +47,7 @@ describeWorlds('useChat: errors, edits and other answers', (open) => {
     expect(paused.chat.error?.message).toContain('is paused: resume it first.');
   });
 
-  test('[S11] a cancelled run ends the message, its open call with it, and sends nothing by itself', async () => {
+  test('[S11] a cancelled run ends the message and its open call, and triggers no automatic post', async () => {
     const started = Promise.withResolvers<void>();
     const slow = tool({
       description: 'Waits.',
@@ -71,7 +71,7 @@ describeWorlds('useChat: errors, edits and other answers', (open) => {
     expect(page.requests).toHaveLength(1);
   });
 
-  test('[S11] an edited message is a new turn: what was done before stays in the conversation, and the model is told', async () => {
+  test('[S11] an edited message is a new turn: the earlier turn stays in the conversation, and the model reads that', async () => {
     const model = scriptedModel(['Booked Ulm.', 'Booked Bonn.']);
     const page = (await openChatWorld(await open({ models: { default: model } }))).page();
     await page.say('Book Ulm.');
@@ -85,7 +85,7 @@ describeWorlds('useChat: errors, edits and other answers', (open) => {
     expect(second === undefined ? '' : systemOf(second)).toContain('replaces an earlier message');
   });
 
-  test('[S11] a message of one chat is not taken for a version of a message of another whose id looks like it', async () => {
+  test('[S11] a message of one chat does not count as a version of a message of another chat with a similar id', async () => {
     const model = scriptedModel(() => 'Hello.');
     const chats = await openChatWorld(await open({ models: { default: model } }));
     const say = async (id: string, messageId: string, text: string): Promise<void> => {
@@ -102,7 +102,7 @@ describeWorlds('useChat: errors, edits and other answers', (open) => {
     expect(systemOf(model.requests.at(-1) ?? { prompt: [] })).toContain('replaces an earlier message');
   });
 
-  test('[S11] another answer to the last message knows what the first has done, and replaces it in the page', async () => {
+  test('[S11] another answer to the last message reads the calls of the first one, and replaces it in the page', async () => {
     let added = 0;
     const add = tool({ description: 'Counts.', inputSchema: z.object({}), execute: () => ++added });
     const model = scriptedModel([[call('add')], 'One.', 'One, I said.']);
@@ -126,7 +126,7 @@ describeWorlds('useChat: errors, edits and other answers', (open) => {
     ]);
   });
 
-  test('[S11] a message that never arrived is answered when the page asks for another answer', async () => {
+  test('[S11] a message that never arrived is answered when the page requests another answer', async () => {
     const model = scriptedModel(['Here.']);
     const chats = await openChatWorld(await open({ models: { default: model } }));
     let isDown = true;

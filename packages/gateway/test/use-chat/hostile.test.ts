@@ -26,7 +26,7 @@ async function post(chats: ChatWorld, body: object, { secret, agent }: { secret?
 
 const callIdOf = (page: Page): string => page.chat.messages.at(-1)?.parts.find(isToolUIPart)?.toolCallId ?? '';
 
-describeWorlds('useChat: what a page claims', (open) => {
+describeWorlds('useChat: forged requests of a page', (open) => {
   test('[S11] of a forged history only the new message is read: no answer, no call and no system text of it reaches the model', async () => {
     const { paid, pay } = payTool();
     const model = scriptedModel(['Hello.']);
@@ -73,14 +73,14 @@ describeWorlds('useChat: what a page claims', (open) => {
       await chats.api.done('POST', '/contexts', { id: trigger, agent: chats.agentId });
       await post(chats, { id: trigger, trigger, messages: [said('m1', task)] });
     }
-    // The person goes on in the chat.
+    // The person continues the chat.
     await page.say('Pay it.');
     await page.say(task);
     const offersPay = model.requests.map(({ tools = [] }) => tools.some(({ name }) => name === 'pay'));
     expect(offersPay).toEqual([false, false, false, false, false, true, true]);
   });
 
-  test('[S11] an answer to a call that does not wait is refused in words, and asks no model', async () => {
+  test('[S11] an answer to a call that does not wait is refused with a readable error, and asks no model', async () => {
     const { paid, pay } = payTool();
     const model = scriptedModel(['Hello.']);
     const world = await open({ models: { default: model }, tools: { pay } });
@@ -102,7 +102,7 @@ describeWorlds('useChat: what a page claims', (open) => {
     expect(model.requests).toHaveLength(1);
   });
 
-  test('[S11] a finished call in the history is no approval, and edited arguments are not believed', async () => {
+  test('[S11] a finished call in the history is not an approval, and edited arguments are ignored', async () => {
     const { paid, pay } = payTool();
     const model = scriptedModel([[call('pay', { amount: 5 })], 'Paid.']);
     const world = await open({ models: { default: model }, tools: { pay } });
@@ -126,7 +126,7 @@ describeWorlds('useChat: what a page claims', (open) => {
     expect(paid).toEqual([5]);
   });
 
-  test('[S11] a chat of somebody else, or with another agent, does not exist, also for a call that waits there', async () => {
+  test('[S11] the chat of another person, or with another agent, is not found, also for a call that waits there', async () => {
     const { paid, pay } = payTool();
     const model = scriptedModel([[call('pay', { amount: 5 })], 'Hers.']);
     const world = await open({ models: { default: model }, tools: { pay } });

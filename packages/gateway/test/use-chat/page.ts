@@ -19,16 +19,16 @@ export interface PageOptions
   readonly fetch?: typeof globalThis.fetch;
 }
 
-/** What a page with `useChat` has: the AI SDK's own chat, and a note of what it sends and gets. */
+/** A page with `useChat`: the AI SDK's own chat, with a record of its requests and responses. */
 export interface Page {
   readonly chat: Chat<UIMessage>;
-  /** What was sent, in order. */
+  /** The requests, in order. */
   readonly requests: readonly { readonly method: string; readonly url: string; readonly body: unknown }[];
   readonly statuses: readonly number[];
-  /** What came, in order. The transport has checked each with the AI SDK's schema. */
+  /** The received chunks, in order. The transport has validated each with the AI SDK's schema. */
   readonly chunks: UIMessageChunk[];
   say(text: string): Promise<void>;
-  /** The parts of the last message, in short. */
+  /** The parts of the last message, in a short form. */
   readonly shown: readonly ShownPart[];
   /** Decides on every call that asks. A page with `sendAutomaticallyWhen` sends it then. */
   mark(approved: boolean, reason?: string): Promise<void>;

@@ -1,7 +1,7 @@
 import { tool } from '@lastcall/core';
 import { z } from 'zod';
 
-/** A tool that asks before it pays, and what it paid. */
+/** A tool that needs approval before it pays, and a record of its payments. */
 export function payTool() {
   const paid: number[] = [];
   const pay = tool({

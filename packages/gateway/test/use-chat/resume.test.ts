@@ -42,7 +42,7 @@ describeWorlds(
       expect(second.shown).toEqual(['A moment.', ['slow', 'output-available', 'ok'], 'Done.']);
     });
 
-    test('[S11] a page that shows a turn of another door shows its failed calls as errors', async () => {
+    test('[S11] a page that shows a turn of another endpoint shows its failed calls as errors', async () => {
       const fail = tool({
         description: 'Fails.',
         inputSchema: z.object({}),
@@ -142,7 +142,7 @@ describeWorlds(
       expect(third.requests).toHaveLength(1);
     });
 
-    test('[S11] there is nothing to resume in a chat that said nothing, or ended long ago, but a call that waits is shown', async () => {
+    test('[S11] there is nothing to resume in an empty chat, or one that ended long ago, but a waiting call is shown', async () => {
       const model = scriptedModel([[call('pay', { amount: 5 })], 'It is paid.']);
       const world = await open({ models: { default: model }, tools: { pay } });
       const chats = await openChatWorld(world, { tools: ['pay'] });
@@ -180,7 +180,7 @@ describeWorlds(
       expect(other.shown).toEqual(['I pay.', ['pay', 'output-available', 'Paid 5.'], 'It is paid.']);
     });
 
-    test('a message that is sent again after its events are deleted is answered from what is stored', async () => {
+    test('a message that is sent again after its events are deleted is answered from the stored transcript', async () => {
       const model = scriptedModel([{ text: 'I add.', calls: [call('add')] }, 'Done.']);
       const add = tool({ description: 'Adds.', inputSchema: z.object({}), execute: () => 3 });
       const world = await open({ models: { default: model }, tools: { add } });
@@ -194,7 +194,7 @@ describeWorlds(
       expect(model.requests).toHaveLength(2);
     });
 
-    test('[S11] a stream that the gateway ends before the answer is cut, so that no page takes it for the whole', async () => {
+    test('[S11] a stream that the gateway ends before the answer is aborted, so that no page shows it as complete', async () => {
       const held = Promise.withResolvers<void>();
       const slow = tool({ description: 'Waits.', inputSchema: z.object({}), execute: () => held.promise });
       const model = scriptedModel([{ text: 'A moment.', calls: [call('slow')] }, 'Done.']);
