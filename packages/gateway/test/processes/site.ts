@@ -59,7 +59,8 @@ export async function openSite({
   config = CONFIG,
   ...model
 }: SiteOptions): Promise<Site> {
-  const folder = await mkdtemp(join(tmpdir(), 'lastcall-site-'));
+  // On a disk, where commits are still under way when a gateway is killed.
+  const folder = await mkdtemp(join(process.env.DISK_FOLDER ?? tmpdir(), 'lastcall-site-'));
   await writeFile(join(folder, CONFIG_FILE), config);
   const server = await startLoopbackModel(model);
   const gateways: GatewayProcess[] = [];

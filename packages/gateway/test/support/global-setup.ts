@@ -1,6 +1,7 @@
-import { mkdtemp, rm, statfs } from 'node:fs/promises';
-import { freemem, tmpdir } from 'node:os';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import type { ProvidedContext } from 'vitest';
 import type { TestProject } from 'vitest/node';
 import { openPostgresStore } from '../../src/ports/store/postgres/postgres-store.ts';
@@ -23,6 +24,8 @@ const QUICK = {
   ...{ fsync: 'off', full_page_writes: 'off', wal_level: 'minimal', max_wal_senders: '0' },
   // Autovacuum would visit each of the hundreds of databases, which are removed before that could help.
   autovacuum: 'off',
+  // To check a password, the server hashes it as often as it did when the password was set: 4,096 times by default, 8 ms for each connection.
+  scram_iterations: '1',
 };
 
 interface SharedDatabases {
@@ -36,7 +39,8 @@ const shared = globalThis as { lastcallTestDatabases?: Promise<SharedDatabases> 
 
 /** One PostgreSQL server for all test files of all projects: starting it takes a second, a database in it a few milliseconds. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  shared.lastcallTestDatabases ??= startDatabases();
+  // The folder of the tests, which run in other processes than this.
+  shared.lastcallTestDatabases ??= startDatabases(project.config.env.TMPDIR ?? tmpdir());
   const databases = await shared.lastcallTestDatabases;
   databases.users++;
   for (const [name, value] of Object.entries(databases.provided)) project.provide(name as keyof ProvidedContext, value);
@@ -47,15 +51,16 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   };
 }
 
-async function startDatabases(): Promise<SharedDatabases> {
-  const server = await startPostgres(QUICK, { folder: await quickFolder() });
+async function startDatabases(folder: string): Promise<SharedDatabases> {
+  const server = await startPostgres(QUICK, { folder });
   // The package that runs the server ends the process with 0 once nothing is left to do, also when tests have failed.
   process.prependListener('beforeExit', () => {
     if (process.exitCode) process.exit();
   });
   const postgresUrl = await server.createDatabase();
+  await setPasswordAgain(postgresUrl);
   const postgresTemplate = await migrate(await server.createDatabase());
-  const home = await mkdtemp(join(tmpdir(), 'lastcall-template-'));
+  const home = await mkdtemp(join(folder, 'lastcall-template-'));
   await (await openSqliteStore({ home })).close();
   return {
     provided: { postgresUrl, postgresTemplate, sqliteTemplate: join(home, 'lastcall.db') },
@@ -67,17 +72,13 @@ async function startDatabases(): Promise<SharedDatabases> {
   };
 }
 
-/** Where Linux keeps files in memory. A database has 600 files, and there are hundreds of databases. */
-const IN_MEMORY = '/dev/shm';
-/** The required free space there and in memory, many times what the databases need at once. Containers often have 64 MB there. */
-const ROOM_BYTES = 4 * 1024 ** 3;
-
-async function quickFolder(): Promise<string> {
-  const room = await statfs(IN_MEMORY).then(
-    ({ bavail, bsize }) => bavail * bsize,
-    () => 0,
-  );
-  return Math.min(room, freemem()) >= ROOM_BYTES ? IN_MEMORY : tmpdir();
+/** Its first hash is older than the settings of the server. */
+async function setPasswordAgain(url: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const { username, password } = new URL(url);
+  await client.query(`alter role ${username} password '${password}'`);
+  await client.end();
 }
 
 /** The tables of the store, made once: a copy takes less time than to make them in each database. */
