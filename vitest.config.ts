@@ -18,14 +18,12 @@ shared.lastcallFolder ??= memoryFolder() ?? tmpdir();
  */
 const SEED = process.env.SEED ?? String(Math.floor(Date.now() / 86_400_000));
 
-/** So much of the old generation fills before V8 marks it for the first time: a worker that shares its modules keeps several hundred MB. */
-const HEAP = '--initial-old-space-size=1024';
 /**
  * For projects that test packages: these run from source, the same files that `npm start` runs, with no build in between. Node.js loads
- * them itself. Vite would turn each import into a property that a getter reads, which makes the tests a tenth slower.
+ * them itself. Vite would turn each import into a property that a getter reads, which makes tests slower (decision 0046).
  */
 const fromSource = {
-  execArgv: ['--conditions=@lastcall/source', HEAP],
+  execArgv: ['--conditions=@lastcall/source'],
   experimental: { viteModuleRunner: false, nodeLoader: false },
 };
 /**

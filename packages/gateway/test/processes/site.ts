@@ -1,11 +1,11 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely, PostgresDialect } from 'kysely';
 import { createPool } from '../../src/ports/store/postgres/postgres-pool.ts';
 import type { Tables } from '../../src/ports/store/schema/tables.ts';
 import { SqliteDriver, sqliteDialect } from '../../src/ports/store/sqlite/sqlite-driver.ts';
+import { diskFolder } from '../support/disk-folder.ts';
 import { ask, SECRET_KEY } from './api.ts';
 import { type Exit, GatewayProcess, type ProcessOptions } from './gateway-process.ts';
 import { type LoopbackModel, type ModelOptions, startLoopbackModel } from './loopback-model.ts';
@@ -60,7 +60,7 @@ export async function openSite({
   ...model
 }: SiteOptions): Promise<Site> {
   // On a disk, where commits are still under way when a gateway is killed.
-  const folder = await mkdtemp(join(process.env.DISK_FOLDER ?? tmpdir(), 'lastcall-site-'));
+  const folder = await mkdtemp(join(diskFolder(), 'lastcall-site-'));
   await writeFile(join(folder, CONFIG_FILE), config);
   const server = await startLoopbackModel(model);
   const gateways: GatewayProcess[] = [];

@@ -24,7 +24,7 @@ const QUICK = {
   ...{ fsync: 'off', full_page_writes: 'off', wal_level: 'minimal', max_wal_senders: '0' },
   // Autovacuum would visit each of the hundreds of databases, which are removed before that could help.
   autovacuum: 'off',
-  // To check a password, the server hashes it as often as it did when the password was set: 4,096 times by default, 8 ms for each connection.
+  // To check a password, the server hashes it as often as it did when the password was set: 4,096 times by default.
   scram_iterations: '1',
 };
 

