@@ -47,9 +47,16 @@ export function withShortSchemas(model: LanguageModelV4): LanguageModelV4 {
   });
 }
 
+/** The same schema in gives the same schema out: each run makes a new list of tools, whose schemas are those of the run before. */
 export function schemaForModel(schema: JSONSchema7): JSONSchema7 {
-  return shorten(schema) as JSONSchema7;
+  // Servers may declare `true`.
+  if (!isObject(schema)) return schema;
+  const known = shortened.get(schema) ?? (shorten(schema) as JSONSchema7);
+  shortened.set(schema, known);
+  return known;
 }
+
+const shortened = new WeakMap<JSONSchema7, JSONSchema7>();
 
 function shorten(schema: unknown): unknown {
   if (!isObject(schema)) return schema;

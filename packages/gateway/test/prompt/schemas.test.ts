@@ -78,6 +78,17 @@ describe('[K6] a schema for a model', () => {
     expect(sentTools({ tools }, { provider: 'lastcall.rehearsal' }).tools).toBe(tools);
     expect(sentTools({}, { provider: 'x' })).toEqual({});
   });
+
+  test('another list with the same schema gives the same schema, and a schema that is no object stays as it is', () => {
+    const inputSchema = { type: 'object', properties: { name: { type: 'string', minLength: 1 } } } as const;
+    const send = () => {
+      const tools = [{ type: 'function' as const, name: 'plain', inputSchema }];
+      return sentTools({ tools }, { provider: 'openai.responses' }).tools?.[0] as { readonly inputSchema: unknown };
+    };
+    expect(send().inputSchema).toEqual({ type: 'object', properties: { name: { type: 'string' } } });
+    expect(send().inputSchema).toBe(send().inputSchema);
+    expect(schemaForModel(true as never)).toBe(true);
+  });
 });
 
 describeWorlds('schemas that are sent', (open) => {

@@ -5,6 +5,7 @@ import { type AgentLimits, resolveAgentLimits } from '../../config/agent-limits.
 import { DEFAULT_PROJECT } from '../../config/default-project.ts';
 import { definitionNamed } from '../../config/definitions.ts';
 import type { RegisteredTool, RegisteredTools } from '../../config/registered-tool.ts';
+import { keysAtMost } from '../../domain/at-most.ts';
 import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
 import { toRegisteredTool } from '../../domain/tools/stored-tool.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
@@ -27,24 +28,20 @@ import type { Registry } from './registry.ts';
  * - **Dropped**: when the registry's tools have another version, those that the configuration names are read again. If one of them
  *   changed, the entry is replaced; otherwise it stays. A run keeps the entry that it began with. Everything else is dropped when it
  *   was not used for the longest time.
- * - **Size**: 5,000 configurations with 20 million characters, and as much for tools of the registry, which entries share. With what is
- *   compiled, they take about ten times as many bytes. Of each configuration, 100 requests with other settings and a million
- *   characters, so that one caller cannot drop the entries of others.
+ * - **Size**: 20 million characters of configurations, at most 5,000 of them, and as much for tools of the registry, which entries share. With
+ *   what is compiled, they take about ten times as many bytes. Of each configuration, a million characters of settings, at most 100 requests
+ *   with other settings, so that one caller cannot drop the entries of others.
  *
  * Schemas are compiled once per object (config/data-schema.ts), and so shared by the entries that share the tool. The tools that a
  * caller runs are compiled when its request is checked, before there is a run (client-tools.ts).
  */
 export class RunSetups {
   readonly #registry: Registry;
-  readonly #agents: LRUCache<string, AgentSetup>;
-  readonly #tools = new LRUCache<string, RegisteredTool>({ ...LARGEST, sizeCalculation: (_tool, key) => key.length });
+  readonly #agents = new LRUCache<string, AgentSetup>(LARGEST);
+  readonly #tools = new LRUCache<string, RegisteredTool>(LARGEST);
 
   constructor(registry: Registry) {
     this.#registry = registry;
-    this.#agents = new LRUCache({
-      ...LARGEST,
-      sizeCalculation: (_setup, key) => key.length,
-    });
   }
 
   /** `config` is the stored configuration. */
@@ -92,7 +89,8 @@ export class RunSetups {
   }
 }
 
-const LARGEST = { max: 5_000, maxSize: 20_000_000 };
+const LARGEST = keysAtMost({ entries: 5_000, characters: 20_000_000 });
+const OF_SETTINGS = keysAtMost({ entries: 100, characters: 1_000_000 });
 const NONE: RegisteredTools = {};
 
 export interface RunKey {
@@ -130,7 +128,7 @@ class RunsOfAgent {
       this.#plain.set(kind, setup);
       return;
     }
-    this.#withSettings ??= new LRUCache({ max: 100, maxSize: 1_000_000, sizeCalculation: (_setup, key) => key.length });
+    this.#withSettings ??= new LRUCache<string, RunSetup>(OF_SETTINGS);
     this.#withSettings.set(`${kind} ${settings}`, setup);
   }
 }
