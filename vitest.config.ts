@@ -10,7 +10,7 @@ const shared = globalThis as { lastcallBundles?: Promise<void>; lastcallFolder?:
 // Processes that tests start run the packages as they are published, and so do the global set-ups below: bundle them first.
 shared.lastcallBundles ??= bundleAll();
 await shared.lastcallBundles;
-shared.lastcallFolder ??= memoryFolder() ?? tmpdir();
+shared.lastcallFolder ??= process.env.TMPDIR ?? memoryFolder() ?? tmpdir();
 
 /**
  * What tests draw by chance comes from this seed. It is another one each day, so that tests look further, and the same all day, so that
@@ -52,7 +52,7 @@ export default defineConfig({
     testTimeout: 240_000,
     hookTimeout: 240_000,
     expect: { poll: { timeout: 60_000 } },
-    // Many tests wait, for other processes or for time to pass: on two cores even three workers leave a fifth of the time unused.
+    // Many tests wait, for other processes or for time to pass: two or three workers on two cores are no faster (decision 0046).
     maxWorkers: Math.max(4, availableParallelism() - 1),
     sequence: { sequencer: LongestFirst },
     setupFiles: [join(import.meta.dirname, 'scripts/seed-properties.js')],
@@ -64,7 +64,7 @@ export default defineConfig({
       // Programs that tests start load what others have compiled before them.
       NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled'),
       SEED,
-      // Where tests keep temporary files, and where those do that need a disk.
+      // Where tests keep temporary files, and where those do that kill gateways or servers.
       TMPDIR: shared.lastcallFolder,
       DISK_FOLDER: tmpdir(),
     },

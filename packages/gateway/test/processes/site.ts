@@ -59,7 +59,7 @@ export async function openSite({
   config = CONFIG,
   ...model
 }: SiteOptions): Promise<Site> {
-  // On a disk, where commits are still under way when a gateway is killed.
+  // Usually on a disk: commits of an embedded store take longer there, so more of them are under way when a gateway is killed.
   const folder = await mkdtemp(join(diskFolder(), 'lastcall-site-'));
   await writeFile(join(folder, CONFIG_FILE), config);
   const server = await startLoopbackModel(model);

@@ -72,7 +72,7 @@ async function startDatabases(folder: string): Promise<SharedDatabases> {
   };
 }
 
-/** Its first hash is older than the settings of the server. */
+/** `initdb` hashed the password before `scram_iterations` applied. */
 async function setPasswordAgain(url: string): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();

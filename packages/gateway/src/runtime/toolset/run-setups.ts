@@ -28,9 +28,9 @@ import type { Registry } from './registry.ts';
  * - **Dropped**: when the registry's tools have another version, those that the configuration names are read again. If one of them
  *   changed, the entry is replaced; otherwise it stays. A run keeps the entry that it began with. Everything else is dropped when it
  *   was not used for the longest time.
- * - **Size**: 20 million characters of configurations, at most 5,000 of them, and as much for tools of the registry, which entries share. With
- *   what is compiled, they take about ten times as many bytes. Of each configuration, a million characters of settings, at most 100 requests
- *   with other settings, so that one caller cannot drop the entries of others.
+ * - **Size**: 20 million characters of configurations, where a short one counts as 4,000, so at most 5,000 of them; and as much for tools of
+ *   the registry, which entries share. With what is compiled, they take about ten times as many bytes. Of each configuration, a million
+ *   characters of settings, where a request counts as at least 10,000, so at most 100: one caller cannot drop the entries of others.
  *
  * Schemas are compiled once per object (config/data-schema.ts), and so shared by the entries that share the tool. The tools that a
  * caller runs are compiled when its request is checked, before there is a run (client-tools.ts).
