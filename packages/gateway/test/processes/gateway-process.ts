@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 /** The program from the current sources, with its dependencies in it: see `bundleProgram` in scripts/bundle.js. */
 const PROGRAM = new URL('../../../../node_modules/.cache/program/dist/start.js', import.meta.url);
-/** Nearly all allocations of a start survive. Copying them through a small young generation on several threads takes a fifth of the start. */
+/** Nearly all allocations of a start survive. Copying them through a small young generation on several threads takes a tenth of the start and more. */
 const FLAGS = ['--min-semi-space-size=64', '--single-threaded-gc'];
 const START = [process.execPath, ...FLAGS, fileURLToPath(PROGRAM), 'start'];
 
