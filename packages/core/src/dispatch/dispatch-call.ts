@@ -61,10 +61,11 @@ function readCall(run: CallRun): ReadCall | Ending | Promise<ReadCall | Ending> 
   // This comes first, because a tool that cannot work is refused before any event of the call is emitted.
   const found = lookUpTool(run);
   run.emit?.({ type: 'tool-call.start', callId: run.callId, toolName: run.toolName, input: written });
+  const known = 'go' in found ? found.go : undefined;
+  const recorded = recordProviderCall(run, known);
+  if (recorded !== undefined) return { outcome: recorded, input: written, terminal: known?.terminal === true };
   if ('end' in found) return { outcome: found.end, input: written, terminal: false };
   const tool = found.go;
-  const recorded = recordProviderCall(run, tool);
-  if (recorded !== undefined) return { outcome: recorded, input: written, terminal: tool.terminal };
   const parsed = parseInput(run, tool, written, run.read);
   return parsed instanceof Promise ? readLater(run, tool, parsed) : toReadCall(run, tool, parsed);
 }

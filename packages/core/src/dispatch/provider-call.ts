@@ -5,13 +5,13 @@ import type { CallRun } from './call-run.ts';
 import { errorOutcome } from './refusal.ts';
 
 /**
- * The outcome of a call that the model's provider executed itself: it is recorded, not run. Undefined for any other
- * call.
+ * The outcome of a call that the model's provider executed itself: it is recorded, not run. The tool may not be in the set, because the
+ * provider found it on a server of its own. Undefined for any other call.
  */
-export function recordProviderCall(run: CallRun, tool: ResolvedTool): Outcome | undefined {
+export function recordProviderCall(run: CallRun, tool: ResolvedTool | undefined): Outcome | undefined {
   const { provided } = run;
   if (provided === undefined) {
-    if (tool.origin !== 'provider' || tool.execute !== undefined) return undefined;
+    if (tool?.origin !== 'provider' || tool.execute !== undefined) return undefined;
     return errorOutcome(
       'execution',
       `"${run.toolName}" is run by the model's provider, and the provider gave no result for this call.`,

@@ -24,6 +24,8 @@ export { leaveUnrecorded } from '../session/slice.ts';
 export { settlesWithin } from '../settles-within.ts';
 export { advertise } from '../tools/advertise.ts';
 export { dataTool } from '../tools/data-tool.ts';
+export { endingCall } from '../transcript/ending-call.ts';
+export { isTextReply } from '../transcript/text-reply.ts';
 export { isPlainEntry, toPlainValue, toTranscriptJson } from '../transcript/transcript-json.ts';
 export { brokenOffBefore } from '../turn/broken-off.ts';
 export { toPrompt } from '../turn/to-prompt.ts';

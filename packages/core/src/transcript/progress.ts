@@ -4,11 +4,12 @@ import type { Settlement } from '../results/outcome.ts';
 import type { EndedInside, Entry, ReplyEntry, RequestedCall } from './entry.ts';
 import { fitsWait } from './fits-wait.ts';
 import type { Stop } from './stop.ts';
+import { isTextReply } from './text-reply.ts';
 
 /** How far a turn has come. It is read from the transcript, so a resumed turn continues its counts. */
 export interface TurnProgress {
   steps: number;
-  /** Consecutive replies without a call. */
+  /** Consecutive replies in text. */
   textReplies: number;
   rewinds: number;
   lengthTries: number;
@@ -131,7 +132,7 @@ export function follow(progress: TurnProgress, entry: Entry): void {
 function followReply(progress: TurnProgress, reply: ReplyEntry): void {
   progress.stop = undefined;
   progress.steps++;
-  progress.textReplies = reply.calls.length === 0 ? progress.textReplies + 1 : 0;
+  progress.textReplies = isTextReply(reply) ? progress.textReplies + 1 : 0;
   progress.usage = addUsage(progress.usage, reply.usage);
   progress.open = reply;
   if (progress.checkpointed) progress.lastCall = reply.calls[0]?.callId ?? progress.lastCall;

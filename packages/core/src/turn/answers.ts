@@ -56,7 +56,7 @@ export async function settleLateAnswers(turn: Turn): Promise<void> {
       await expire(turn, call, settlement, { late: true });
       continue;
     }
-    if (answer === undefined) continue;
+    if (answer === undefined || turn.limit.hit !== undefined) continue;
     const step = await stepTools(turn, false);
     if (isInDoubt(turn, step, call)) await settleUnrun(turn, call, unknownOutcome(call.toolName), { late: true });
     else await dispatchRun(new TurnCall(turn, step, { call, answer, late: true }));

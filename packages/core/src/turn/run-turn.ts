@@ -11,6 +11,7 @@ import type { Entry, ReplyEntry } from '../transcript/entry.ts';
 import { toModelMessages, userMessage } from '../transcript/message.ts';
 import { goesOn, isFinished } from '../transcript/progress.ts';
 import type { Stop } from '../transcript/stop.ts';
+import { isTextReply } from '../transcript/text-reply.ts';
 import { Transcript } from '../transcript/transcript.ts';
 import { checkAnswers, hasNewAnswer, settleLateAnswers } from './answers.ts';
 import { askModel } from './ask-model.ts';
@@ -175,7 +176,7 @@ class TurnLoop {
       const reply = asked.entry;
       const batch = reply.calls.length === 0 ? noCalls : await settleBatch(turn, tools, asked);
       finishStep(turn, reply, batch);
-      const deciding = reply.calls.length === 0 ? this.#afterText(reply) : this.#afterBatch(batch, reply, tools);
+      const deciding = this.#afterReply(batch, reply, tools);
       const stop = deciding instanceof Promise ? await deciding : deciding;
       turn.handled = reply;
       if (stop !== undefined) return stop;
@@ -189,15 +190,17 @@ class TurnLoop {
     else checkpoint?.release();
   }
 
-  /** What a settled batch means for the turn. Most mean nothing, and then nothing is awaited. */
-  #afterBatch(batch: readonly Ended[], reply: ReplyEntry, tools: StepTools): undefined | Promise<Stop | undefined> {
+  /** What a reply and its settled batch mean for the turn. Most batches mean nothing, and then nothing is awaited. */
+  #afterReply(batch: readonly Ended[], reply: ReplyEntry, tools: StepTools): undefined | Promise<Stop | undefined> {
     const ending = decideEnding(batch);
-    const isPlain = ending.kind === 'none' && reply.finishReason !== 'length';
-    return isPlain ? undefined : this.#perform(ending, batch, reply, tools);
+    if (ending.kind !== 'none') return this.#perform(ending, batch, reply, tools);
+    if (isTextReply(reply)) return this.#afterText(reply);
+    // The calls of a cut reply are settled; that the reply was cut is reported to the model separately, once.
+    return reply.finishReason === 'length' ? this.#afterLength() : undefined;
   }
 
   async #perform(
-    ending: BatchEnding,
+    ending: Exclude<BatchEnding, { kind: 'none' }>,
     batch: readonly Ended[],
     reply: ReplyEntry,
     tools: StepTools,
@@ -220,10 +223,8 @@ class TurnLoop {
         await trim(turn, reply, batch);
         return { reason: 'end_turn', by: ending.by, tool: ending.settlement.toolName };
       case 'pending':
+        if (turn.limit.hit !== undefined && hasNewAnswer(turn)) return stopOfLimit(turn);
         return turn.options.onPending === 'continue' ? undefined : { reason: 'suspended' };
-      case 'none':
-        // The calls of a cut reply are settled; that the reply was cut is reported to the model separately, once.
-        return reply.finishReason === 'length' ? await this.#afterLength() : undefined;
     }
   }
 

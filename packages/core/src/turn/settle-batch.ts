@@ -91,7 +91,8 @@ class Batch {
     // An answer that was known in time holds; one that comes after the call's time does not.
     const inTime = answer !== undefined && turn.progress.answers.has(call.callId);
     if (!inTime && isExpired(turn, waiting.settlement)) return expire(turn, call, waiting.settlement);
-    if (answer === undefined) return waiting.settlement;
+    // A turn that is aborted or out of time leaves the answer to the turn that continues.
+    if (answer === undefined || turn.limit.hit !== undefined) return waiting.settlement;
     return this.#runUnless(this.#refusalOfRewind(call), { call, isCutOff: this.#isCutOff, answer, beside });
   }
 

@@ -1,7 +1,9 @@
 import type { PendingCall, TurnResult } from '../contract/turn-result.ts';
 import type { Settlement } from '../results/outcome.ts';
-import type { EndedInside, Entry, RequestedCall } from '../transcript/entry.ts';
+import { endingCall } from '../transcript/ending-call.ts';
+import type { Entry, RequestedCall } from '../transcript/entry.ts';
 import type { Stop } from '../transcript/stop.ts';
+import { isTextReply } from '../transcript/text-reply.ts';
 import type { Turn } from './turn.ts';
 
 export function toTurnResult(turn: Turn, stop: Stop): TurnResult {
@@ -32,29 +34,28 @@ function inCallOrder({ transcript, progress }: Turn): readonly Settlement[] {
 /** The calls that the turn asked for, in order. */
 function askedCalls(entries: readonly Entry[]): readonly RequestedCall[] {
   const asked: RequestedCall[] = [];
-  for (let at = entries.findLastIndex(({ kind }) => kind === 'turn') + 1; at < entries.length; at++) {
+  for (let at = startOf(entries); at < entries.length; at++) {
     const entry = entries[at];
     if (entry?.kind === 'reply') for (const call of entry.calls) asked.push(call);
   }
   return asked;
 }
 
-function responseOf({ transcript, progress }: Turn, stop: Stop): Pick<TurnResult, 'response' | 'output'> {
-  if (stop.reason === 'end_turn' && stop.by !== 'text') {
-    const inside = progress.settled.find(({ callId }) => progress.ending.has(callId));
-    if (inside !== undefined) return progress.ending.get(inside.callId) as EndedInside;
-    const ended = transcript.entries.findLast(
-      (entry) =>
-        entry.kind === 'settled' && entry.settlement.toolName === stop.tool && entry.settlement.outcome.status === 'ok',
-    );
-    const outcome = ended?.kind === 'settled' ? ended.settlement.outcome : undefined;
-    if (outcome?.status === 'ok') return { response: outcome.userText ?? outcome.text, output: outcome.value };
-  }
+/** The index of the first entry of the turn. */
+function startOf(entries: readonly Entry[]): number {
+  return entries.findLastIndex(({ kind }) => kind === 'turn') + 1;
+}
+
+function responseOf({ transcript }: Turn, stop: Stop): Pick<TurnResult, 'response' | 'output'> {
   const { entries } = transcript;
+  const ended = endingCall(entries.slice(startOf(entries)), stop);
+  if (ended?.endsTurn !== undefined) return ended.endsTurn;
+  const outcome = ended?.settlement.outcome;
+  if (outcome?.status === 'ok') return { response: outcome.userText ?? outcome.text, output: outcome.value };
   const at = entries.findLastIndex(({ kind }) => kind === 'reply' || kind === 'turn');
   const [asked, last] = [entries[at - 1], entries[at]];
   const isLastWord = asked?.kind === 'nudge' && asked.why === 'last-word';
-  const spoke = last?.kind === 'reply' && (last.calls.length === 0 || isLastWord);
+  const spoke = last?.kind === 'reply' && (isTextReply(last) || isLastWord);
   return { response: spoke ? last.text : '', output: undefined };
 }
 

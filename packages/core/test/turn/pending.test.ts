@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { TurnResult } from '../../src/contract/turn-result.ts';
 import { createSession, fail, pending, repair, type SessionEvent, slice, tool } from '../../src/index.ts';
@@ -452,4 +452,46 @@ test('[R46] an answer without a waiting call, or of an unknown shape, is refused
     await expect(runTurn({ ...options, transcript, answers: answers as never })).rejects.toThrow(/Option "answers\./);
   expect(ran).toEqual([]);
   expect(transcript.entries).toHaveLength(before);
+});
+
+describe('an answer that is given to a turn which cannot go on', () => {
+  const ask = tool({ description: 'Asks.', inputSchema: z.object({}) });
+  const ran: number[] = [];
+  const pay = tool({
+    description: 'Pays.',
+    inputSchema: z.object({ sum: z.number() }),
+    approval: true,
+    execute: ({ sum }) => ran.push(sum),
+  });
+  const tools = { ask, pay };
+
+  test.each([
+    ['[R43]', 'a result', { toolName: 'ask' }, { result: 'in three days' }, 'in three days'],
+    ['[R44]', 'an approval', { toolName: 'pay', input: { sum: 7 } }, { approve: true as const }, 1],
+  ])(
+    '%s %s that comes with an abort settles nothing, and holds when the turn continues',
+    async (_, __, call, answer, value) => {
+      ran.length = 0;
+      const first = await runTurn({ model: scriptedModel([call]), prompt: 'Go.', tools });
+      const callId = first.pending[0]?.callId ?? '';
+      const next = { transcript: first.transcript, answers: { [callId]: answer }, tools };
+      const aborted = await runTurn({ ...next, model: scriptedModel([]), signal: AbortSignal.abort() });
+      expect(aborted.stop).toEqual({ reason: 'aborted' });
+      expect([aborted.pending.length, ran.length]).toEqual([1, 0]);
+      const continued = await runTurn({ ...next, model: scriptedModel(['Done.']) });
+      expect(continued.settlements).toMatchObject([{ callId, outcome: { status: 'ok', value } }]);
+      expect([continued.response, continued.pending]).toEqual(['Done.', []]);
+    },
+  );
+
+  test('[R43] the same holds for an answer to a call without which the turn had gone on', async () => {
+    const model = scriptedModel([{ toolName: 'ask' }, 'Meanwhile.']);
+    const first = await runTurn({ model, prompt: 'Go.', tools, onPending: 'continue' });
+    const callId = first.pending[0]?.callId ?? '';
+    const next = { transcript: first.transcript, answers: { [callId]: { result: 'yes' } }, tools };
+    const aborted = await runTurn({ ...next, model: scriptedModel([]), signal: AbortSignal.abort() });
+    expect(aborted.pending).toHaveLength(1);
+    const continued = await runTurn({ ...next, model: scriptedModel(['Done.']) });
+    expect(continued.settlements).toMatchObject([{ callId, outcome: { status: 'ok', value: 'yes' } }]);
+  });
 });

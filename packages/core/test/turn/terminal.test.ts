@@ -417,3 +417,35 @@ test('[K3] a turn that was interrupted after its final call ends without asking 
   const resumed = await runTurn({ model: scriptedModel([]), tools, transcript: cut });
   expect(resumed).toMatchObject({ stop: by('say'), steps: 1 });
 });
+
+test('[R8] of two parallel calls of a tool, one of them final, the response is that of the final call', async () => {
+  const lookup = tool({
+    description: 'Looks up.',
+    effects: 'none',
+    inputSchema: z.object({ q: z.number() }),
+    async execute({ q }) {
+      // The call that is not final is settled last.
+      if (q === 2) await new Promise((resolve) => setTimeout(resolve, 20));
+      return q === 1 ? ok('the answer', 'Found.', { final: true }) : 'just data';
+    },
+  });
+  const asked = [1, 2].map((q) => ({ toolName: 'lookup', input: { q } }));
+  const result = await runTurn({ model: scriptedModel([asked]), prompt: 'Go.', tools: { lookup } });
+  expect(result.stop).toEqual({ reason: 'end_turn', by: 'terminal', tool: 'lookup' });
+  expect([result.response, result.output]).toEqual(['Found.\n\nthe answer', 'the answer']);
+});
+
+test('[R8] of two parallel calls that are both final, the response is that of the last one that the model asked for', async () => {
+  const lookup = tool({
+    description: 'Looks up.',
+    effects: 'none',
+    inputSchema: z.object({ q: z.number() }),
+    async execute({ q }) {
+      if (q === 1) await new Promise((resolve) => setTimeout(resolve, 20));
+      return ok(`answer ${q}`, 'Found.', { final: true });
+    },
+  });
+  const asked = [1, 2].map((q) => ({ toolName: 'lookup', input: { q } }));
+  const { output } = await runTurn({ model: scriptedModel([asked]), prompt: 'Go.', tools: { lookup } });
+  expect(output).toBe('answer 2');
+});

@@ -256,10 +256,7 @@ describe('resumed', () => {
     const abort = new AbortController();
     const aborted = await run(machine, [], {
       signal: abort.signal,
-      tools(own) {
-        abort.abort();
-        return own;
-      },
+      tools: (own) => ({ ...own, pay: { ...own.pay, execute: () => abort.abort() } as never }),
     });
     expect(aborted.steps).toMatchObject([{ yieldReason: 'error', leaves: [{ stop: { reason: 'aborted' } }] }]);
     const again = await run(machine, ['Not asked.']);
@@ -271,6 +268,28 @@ describe('resumed', () => {
     expect(requests.map(problemOf)).toEqual([undefined]);
     expect(texts(requests[0]).join()).toContain('job done');
     expect(steps.at(-1)?.response).toBe('Both have ended.');
+  });
+
+  test('[M24] [R44] an approval that is given to a run which is aborted holds in the next run, and the call runs once', async () => {
+    const machine = make();
+    await run(machine, [{ toolName: 'pay', input: { sum: 7 } }], { input: 'Go.' });
+    machine.resume(machine.suspended[0]?.id ?? '', { approve: true });
+    const abort = new AbortController();
+    const aborted = await run(machine, [], {
+      signal: abort.signal,
+      tools(own) {
+        abort.abort();
+        return own;
+      },
+    });
+    expect(aborted.steps).toMatchObject([{ yieldReason: 'error', leaves: [{ stop: { reason: 'aborted' } }] }]);
+    expect(machine.suspended).toEqual([]);
+    const { steps, requests } = await run(machine, ['Paid.']);
+    expect(steps.flatMap(({ settlements }) => settlements)).toMatchObject([
+      { toolName: 'pay', outcome: { status: 'ok' } },
+    ]);
+    expect(requests).toHaveLength(1);
+    expect(steps.at(-1)?.response).toBe('Paid.');
   });
 
   test('[M25] a waiting call that expires fails, and the run continues', async () => {

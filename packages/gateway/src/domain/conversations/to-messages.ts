@@ -1,6 +1,6 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import type { Entry, Outcome, Settlement } from '@lastcall/core';
-import { parseJson } from '@lastcall/core/internal';
+import { endingCall, isTextReply, parseJson } from '@lastcall/core/internal';
 
 /** A message or call of a conversation, in the format of the chat endpoints. */
 export type ConversationMessage =
@@ -67,18 +67,13 @@ function hasRun({ status }: Outcome): boolean {
 /** The answer of the run: the output of the tool that ended it, or its last text. */
 export function responseOf(entries: readonly Entry[]): string {
   const stop = entries.findLast((entry) => entry.kind === 'stop')?.stop;
-  if (stop?.reason === 'end_turn' && stop.by !== 'text') return outputOf(entries, stop.tool);
+  if (stop?.reason === 'end_turn' && stop.by !== 'text') return outputOf(endingCall(entries, stop));
   const last = entries.findLast((entry) => entry.kind === 'reply');
-  return last === undefined || last.calls.length > 0 ? '' : last.text;
+  return last !== undefined && isTextReply(last) ? last.text : '';
 }
 
-function outputOf(entries: readonly Entry[], toolName: string): string {
-  const inside = entries.find((entry) => entry.kind === 'settled' && entry.endsTurn !== undefined);
-  if (inside?.kind === 'settled' && inside.endsTurn !== undefined) return inside.endsTurn.response;
-  const ended = entries.findLast(
-    (entry) =>
-      entry.kind === 'settled' && entry.settlement.toolName === toolName && entry.settlement.outcome.status === 'ok',
-  );
-  const outcome = ended?.kind === 'settled' ? ended.settlement.outcome : undefined;
+function outputOf(ended: ReturnType<typeof endingCall>): string {
+  if (ended?.endsTurn !== undefined) return ended.endsTurn.response;
+  const outcome = ended?.settlement.outcome;
   return outcome?.status === 'ok' ? (outcome.userText ?? outcome.text) : '';
 }

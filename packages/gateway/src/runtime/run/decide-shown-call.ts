@@ -1,4 +1,5 @@
 import type { Entry } from '@lastcall/core';
+import { isTextReply } from '@lastcall/core/internal';
 import { type Decision, type DecisionContext, inTurn } from './decision.ts';
 import type { CallStarted, CallsRecovered, RunEvent } from './run-event.ts';
 import type { RunningState, ShownCall } from './run-state.ts';
@@ -77,18 +78,17 @@ export function reportProgress(state: RunningState, { callId, value }: EventOf<'
  */
 export function showRequested(
   state: RunningState,
-  calls: Extract<Entry, { kind: 'reply' }>['calls'],
+  reply: Extract<Entry, { kind: 'reply' }>,
   by: string | undefined,
 ): Decision {
-  const inputs = new Map(calls.map(({ callId, input }) => [callId, input]));
+  const inputs = new Map(reply.calls.map(({ callId, input }) => [callId, input]));
   const own = [...state.shown.values()].filter((call) => call.by === by && call.isReply !== true);
   const steps = own.map((call) => (current: RunningState): Decision => {
     const input = inputs.get(call.callId);
     if (input === undefined) return cancelShown(current, call.callId, 'The complete reply does not contain this call.');
     return extend(current, call, unseenInput(call, input));
   });
-  // Text without a call may be the reply.
-  return inTurn(state, ...(calls.length === 0 ? [] : [withdrawDraft]), ...steps);
+  return inTurn(state, ...(isTextReply(reply) ? [] : [withdrawDraft]), ...steps);
 }
 
 /** Opens the card of a visible call with the part of the input that the space has not seen. */

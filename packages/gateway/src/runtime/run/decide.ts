@@ -103,8 +103,7 @@ type Appended = Extract<RunEvent, { type: 'entry-appended' }>;
 function decideEntry(state: RunningState, { entry, payload, texts = [] }: Appended): Decision {
   return inTurn(
     state,
-    (current) =>
-      entry.kind === 'reply' ? showRequested(current, entry.calls, originOf(entry).instanceId) : [current, []],
+    (current) => (entry.kind === 'reply' ? showRequested(current, entry, originOf(entry).instanceId) : [current, []]),
     (current) => appendEntry(current, entry.kind, payload),
     (current) => [current, [...texts.map((text): Write => ({ kind: 'request-text', ...text })), ...callWrites(entry)]],
   );

@@ -1,4 +1,5 @@
 import type { Entry, Stop } from '@lastcall/core';
+import { endingCall, isTextReply } from '@lastcall/core/internal';
 import { outputText } from '../../domain/runs/output-text.ts';
 import { sentIn } from './sent-since.ts';
 
@@ -15,20 +16,13 @@ type Settled = Extract<Entry, { kind: 'settled' }>;
 
 /** Finds the response of a turn that a tool ended. It reads only the transcript, so every worker finds the same. */
 export function responseOf(entries: readonly Entry[], stop: Stop): RunResponse | undefined {
-  if (stop.reason !== 'end_turn' || stop.by === 'text') return undefined;
   const turn = entries.slice(entries.findLastIndex(({ kind }) => kind === 'turn') + 1);
-  const settled = turn.filter((entry) => entry.kind === 'settled');
-  const end =
-    settled.find(({ endsTurn }) => endsTurn !== undefined) ?? settled.findLast((one) => isEnd(one, stop.tool));
+  const end = endingCall(turn, stop);
   if (end === undefined) return undefined;
+  const settled = turn.filter((entry) => entry.kind === 'settled');
   const { callId, toolName, outcome } = end.settlement;
   const text = end.endsTurn?.response ?? (outcome.status === 'ok' ? outputText(outcome) : '');
   return { callId, toolName, text, sentIn: settled.flatMap((one) => sameTextIn(one, text)) };
-}
-
-/** A call of an earlier run that was approved in this one does not end it. */
-function isEnd({ settlement, late }: Settled, toolName: string): boolean {
-  return late !== true && settlement.toolName === toolName && settlement.outcome.status === 'ok';
 }
 
 function sameTextIn({ settlement }: Settled, text: string): readonly string[] {
@@ -41,7 +35,7 @@ export function endingText(entries: readonly Entry[], stop: Stop): string | unde
   const isCut = stop.reason === 'length';
   if (!isCut && !(stop.reason === 'end_turn' && stop.by === 'text')) return undefined;
   const last = entries.findLast(({ kind }) => kind === 'reply' || kind === 'turn');
-  if (last?.kind !== 'reply' || last.calls.length > 0) return undefined;
+  if (last?.kind !== 'reply' || !isTextReply(last)) return undefined;
   return isCut && last.text.trim() !== '' ? `${last.text}${CUT}` : last.text;
 }
 
