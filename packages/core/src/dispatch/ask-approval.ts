@@ -1,5 +1,6 @@
 import type { Policy } from '../policies/policy.ts';
 import { errorText } from '../results/describe-error.ts';
+import { cloneJson } from '../schema/clone-json.ts';
 import type { ResolvedTool } from '../tools/resolved-tool.ts';
 import type { CallContext } from './call-context.ts';
 import type { CallRun } from './call-run.ts';
@@ -18,7 +19,7 @@ export async function askApproval(
 ): Promise<Stage<unknown>> {
   const { answer, shown } = run;
   // It was allowed to run before it asked, with the same arguments.
-  if (run.isResumed === true) return await withInput(run, tool, { read: input, shown });
+  if (run.isResumed === true) return { go: await sameInput(run, tool, { read: input, shown }) };
   // An answer with a result replaces the tool's run, so nothing runs that would need approval.
   if (answer !== undefined && ('result' in answer || 'error' in answer)) return { go: input };
   if (answer !== undefined && 'deny' in answer) return { end: denied(run.toolName, answer.deny) };
@@ -33,16 +34,27 @@ export async function askApproval(
     : { go: input };
 }
 
+/** The model's arguments as they are read now, and as they were when the call began to wait. */
+interface Inputs {
+  readonly read: unknown;
+  readonly shown: unknown;
+}
+
 /**
  * Parsing the model's arguments again may give another value than the last time: because of a repair, or a default that
  * is the current time.
  */
-async function withInput(
-  run: CallRun,
-  tool: ResolvedTool,
-  { read, shown }: { readonly read: unknown; readonly shown: unknown },
-): Promise<Stage<unknown>> {
-  return shown === undefined || sameJson(shown, read) ? { go: read } : await parseInput(run, tool, shown);
+async function withInput(run: CallRun, tool: ResolvedTool, { read, shown }: Inputs): Promise<Stage<unknown>> {
+  if (shown === undefined || sameJson(shown, read)) return { go: read };
+  const parsed = await parseInput(run, tool, shown);
+  return 'go' in parsed ? { go: parsed.go.input } : parsed;
+}
+
+/** What the tool got when it asked. The schema is applied to it only to restore what JSON cannot hold, such as dates. */
+async function sameInput(run: CallRun, tool: ResolvedTool, { read, shown }: Inputs): Promise<unknown> {
+  if (shown === undefined || sameJson(shown, read)) return read;
+  const parsed = await parseInput(run, tool, shown);
+  return 'go' in parsed && sameJson(parsed.go.input, shown) ? parsed.go.input : cloneJson(shown);
 }
 
 /**

@@ -12,7 +12,7 @@ import { notRunOutcome, unrunOutcome } from './cut-off.ts';
 import { type DispatchOptions, prepareRun } from './dispatch-options.ts';
 import { type Ending, executeTool } from './execute-tool.ts';
 import { lookUpTool } from './look-up-tool.ts';
-import { parseInput } from './parse-input.ts';
+import { isStable, type ParsedInput, parseInput } from './parse-input.ts';
 import { recordProviderCall } from './provider-call.ts';
 import { errorOutcome, type Stage } from './refusal.ts';
 import { settleCall } from './settle-call.ts';
@@ -51,9 +51,8 @@ export async function dispatchRun(run: CallRun): Promise<Settlement> {
 }
 
 /** A call whose tool exists and whose arguments fit. */
-interface ReadCall {
+interface ReadCall extends ParsedInput {
   readonly tool: ResolvedTool;
-  readonly input: unknown;
 }
 
 function readCall(run: CallRun): ReadCall | Ending | Promise<ReadCall | Ending> {
@@ -73,17 +72,19 @@ function readCall(run: CallRun): ReadCall | Ending | Promise<ReadCall | Ending> 
 async function readLater(
   run: CallRun,
   tool: ResolvedTool,
-  parsing: Promise<Stage<unknown>>,
+  parsing: Promise<Stage<ParsedInput>>,
 ): Promise<ReadCall | Ending> {
   const parsed = await run.limit.race(parsing);
   return toReadCall(run, tool, run.limit.isHit(parsed) ? { end: notRunOutcome(run, parsed) } : parsed);
 }
 
-function toReadCall(run: CallRun, tool: ResolvedTool, parsed: Stage<unknown>): ReadCall | Ending {
-  return 'end' in parsed ? unrun(run, { tool, input: run.written }, parsed.end) : { tool, input: parsed.go };
+function toReadCall(run: CallRun, tool: ResolvedTool, parsed: Stage<ParsedInput>): ReadCall | Ending {
+  if ('end' in parsed) return unrun(run, { tool, input: run.written }, parsed.end);
+  const { input, args } = parsed.go;
+  return { tool, input, args };
 }
 
-function unrun(run: CallRun, { tool, input }: ReadCall, outcome: Outcome): Ending {
+function unrun(run: CallRun, { tool, input }: Pick<ReadCall, 'tool' | 'input'>, outcome: Outcome): Ending {
   return { outcome: unrunOutcome(run, outcome), input, terminal: tool.terminal };
 }
 
@@ -97,7 +98,17 @@ function perform(run: CallRun, call: ReadCall): Ending | Promise<Ending> {
 async function askAndExecute(run: CallRun, call: ReadCall): Promise<Ending> {
   const permitted = await run.limit.race(askPermission(run, call));
   if (run.limit.isHit(permitted)) return unrun(run, call, notRunOutcome(run, permitted));
-  return 'end' in permitted ? unrun(run, call, permitted.end) : execute(run, { tool: call.tool, input: permitted.go });
+  if ('go' in permitted) return execute(run, { ...call, input: permitted.go });
+  const { tool } = call;
+  return unrun(run, { tool, input: await shownInput(call, permitted.end) }, permitted.end);
+}
+
+/**
+ * A person reads and edits the arguments of a call that waits for approval, and what they approve goes through the schema. If that would
+ * change them a second time, the person gets them as they were before the first.
+ */
+async function shownInput({ tool, input, args }: ReadCall, { status }: Outcome): Promise<unknown> {
+  return status !== 'pending' || (await isStable(tool, input)) ? input : args;
 }
 
 function needsPermission(run: CallRun, tool: ResolvedTool): boolean {

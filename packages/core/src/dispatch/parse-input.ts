@@ -3,30 +3,53 @@ import type { ResolvedTool } from '../tools/resolved-tool.ts';
 import type { CallRun } from './call-run.ts';
 import { type ReadArguments, readArguments } from './read-arguments.ts';
 import { errorOutcome, type Stage } from './refusal.ts';
+import { sameJson } from './same-json.ts';
 
-/** The arguments as the tool gets them: read as JSON, checked, with the schema's defaults and transforms. */
+/** Arguments that fit, with the schema's defaults and transforms, and as they were before: read as JSON, perhaps repaired. */
+export interface ParsedInput {
+  readonly input: unknown;
+  readonly args: unknown;
+}
+
+/** The arguments as the tool gets them. */
 export function parseInput(
   run: CallRun,
   tool: ResolvedTool,
   written: unknown,
   read: ReadArguments = readArguments(written),
-): Stage<unknown> | Promise<Stage<unknown>> {
+): Stage<ParsedInput> | Promise<Stage<ParsedInput>> {
   const result = check(tool, read);
-  if (!(result instanceof Promise) && result.ok) return { go: result.value };
-  return repairOnce(run, tool, written, result);
+  if (!(result instanceof Promise) && result.ok) return { go: toParsed(read, result.value) };
+  return repairOnce(run, tool, written, { read, checked: result });
+}
+
+/** Whether the schema takes its own output, as it is stored, and leaves it as it is: most only check and fill in defaults. */
+export async function isStable(tool: ResolvedTool, input: unknown): Promise<boolean> {
+  try {
+    const again = await tool.input.validate(JSON.parse(JSON.stringify(input)));
+    return again.ok && sameJson(again.value, input);
+  } catch {
+    return false;
+  }
+}
+
+function toParsed(read: ReadArguments, input: unknown): ParsedInput {
+  return { input, args: 'value' in read ? read.value : undefined };
 }
 
 async function repairOnce(
   run: CallRun,
   tool: ResolvedTool,
   written: unknown,
-  checked: SchemaResult | Promise<SchemaResult>,
-): Promise<Stage<unknown>> {
+  { read, checked }: { readonly read: ReadArguments; readonly checked: SchemaResult | Promise<SchemaResult> },
+): Promise<Stage<ParsedInput>> {
   const result = await checked;
-  if (result.ok) return { go: result.value };
+  if (result.ok) return { go: toParsed(read, result.value) };
   const repaired = await askRepair(run, tool, written, result.problems);
-  const again = repaired === undefined ? result : await check(tool, readArguments(repaired));
-  return again.ok ? { go: again.value } : { end: invalidInput(run.toolName, again.problems) };
+  if (repaired === undefined) return { end: invalidInput(run.toolName, result.problems) };
+  const readAgain = readArguments(repaired);
+  const again = await check(tool, readAgain);
+  return again.ok ? { go: toParsed(readAgain, again.value) } : { end: invalidInput(run.toolName, again.problems) };
 }
 
 async function askRepair(

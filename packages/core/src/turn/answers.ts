@@ -7,7 +7,7 @@ import { fitsWait } from '../transcript/fits-wait.ts';
 import { answerTo } from './given-answer.ts';
 import { stepTools } from './offer-tools.ts';
 import { settleUnrun } from './record.ts';
-import { expire, isExpired, isInDoubt, unknownOutcome } from './settle-batch.ts';
+import { expire, isExpired, isInDoubt, isKept, unknownOutcome } from './settle-batch.ts';
 import type { Turn } from './turn.ts';
 import { TurnCall } from './turn-call.ts';
 
@@ -56,7 +56,7 @@ export async function settleLateAnswers(turn: Turn): Promise<void> {
       await expire(turn, call, settlement, { late: true });
       continue;
     }
-    if (answer === undefined || turn.limit.hit !== undefined) continue;
+    if (answer === undefined || isKept(turn)) continue;
     const step = await stepTools(turn, false);
     if (isInDoubt(turn, step, call)) await settleUnrun(turn, call, unknownOutcome(call.toolName), { late: true });
     else await dispatchRun(new TurnCall(turn, step, { call, answer, late: true }));

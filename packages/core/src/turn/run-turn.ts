@@ -22,7 +22,7 @@ import { finishStep } from './finish-step.ts';
 import { assertContract, stepTools } from './offer-tools.ts';
 import { record, settleUnrun } from './record.ts';
 import { DEFAULT_REWINDS, rewind } from './rewind.ts';
-import { settleBatch } from './settle-batch.ts';
+import { isKept, settleBatch } from './settle-batch.ts';
 import { settleBefore } from './settle-before.ts';
 import type { StepTools } from './step-tools.ts';
 import { stopBefore, stopOfLimit } from './stop-before.ts';
@@ -223,7 +223,7 @@ class TurnLoop {
         await trim(turn, reply, batch);
         return { reason: 'end_turn', by: ending.by, tool: ending.settlement.toolName };
       case 'pending':
-        if (turn.limit.hit !== undefined && hasNewAnswer(turn)) return stopOfLimit(turn);
+        if (isKept(turn) && hasNewAnswer(turn)) return stopOfLimit(turn);
         return turn.options.onPending === 'continue' ? undefined : { reason: 'suspended' };
     }
   }

@@ -91,8 +91,7 @@ class Batch {
     // An answer that was known in time holds; one that comes after the call's time does not.
     const inTime = answer !== undefined && turn.progress.answers.has(call.callId);
     if (!inTime && isExpired(turn, waiting.settlement)) return expire(turn, call, waiting.settlement);
-    // A turn that is aborted or out of time leaves the answer to the turn that continues.
-    if (answer === undefined || turn.limit.hit !== undefined) return waiting.settlement;
+    if (answer === undefined || isKept(turn)) return waiting.settlement;
     return this.#runUnless(this.#refusalOfRewind(call), { call, isCutOff: this.#isCutOff, answer, beside });
   }
 
@@ -164,6 +163,11 @@ export function unknownOutcome(toolName: string): Outcome {
 /** Whether the time of a waiting call has passed without an answer. */
 export function isExpired(turn: Turn, { outcome }: Settlement): boolean {
   return outcome.status === 'pending' && outcome.expiresAt !== undefined && turn.clock.now() >= outcome.expiresAt;
+}
+
+/** Whether answers are left to the turn that continues, because this one is aborted or out of time. */
+export function isKept({ limit, options }: Turn): boolean {
+  return limit.hit !== undefined && options.unusedAnswers !== 'end';
 }
 
 /** A waiting call whose time has passed has failed. */

@@ -17,6 +17,11 @@ export interface TurnOptions<T extends ToolSet = ToolSet> extends TurnSettings<T
   journal?: Journal;
   /** The context of the call that runs this turn: see ToolContext.runTurn. */
   parent?: ToolContext;
+  /**
+   * What happens to a call whose answer comes when the turn is aborted or out of time already: it keeps waiting, so that the answer can be
+   * given again (the default), or it ends with that error, for a host that gives each answer once.
+   */
+  unusedAnswers?: 'keep' | 'end';
 }
 
 /** Refuses values that cannot work before any model call, and names the field. */
@@ -28,6 +33,7 @@ export function checkTurnOptions(options: TurnOptions): void {
   assertKnownOptions(options.batch, BATCH, 'batch.');
   assertKnownOptions(options.rewind, REWIND, 'rewind.');
   oneOf('onPending', options.onPending, ['suspend', 'continue']);
+  oneOf('unusedAnswers', options.unusedAnswers, ['keep', 'end']);
   oneOf('batch.onError', options.batch?.onError, ['continue', 'cancel-rest']);
   oneOf('batch.afterTerminal', options.batch?.afterTerminal, ['skip', 'run']);
   oneOf('batch.transitions', options.batch?.transitions, ['in-place', 'last']);
@@ -83,6 +89,7 @@ const TURN: KnownNames = knownNames<TurnOptions>(
     modelRetries: true,
     modelSettings: true,
     parent: true,
+    unusedAnswers: true,
   },
   {
     system: 'instructions',

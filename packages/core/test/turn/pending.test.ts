@@ -484,6 +484,26 @@ describe('an answer that is given to a turn which cannot go on', () => {
     },
   );
 
+  test("[R44] with unusedAnswers: 'end' the call ends with the abort, and does not run", async () => {
+    ran.length = 0;
+    const first = await runTurn({
+      model: scriptedModel([{ toolName: 'pay', input: { sum: 7 } }]),
+      prompt: 'Go.',
+      tools,
+    });
+    const callId = first.pending[0]?.callId ?? '';
+    const aborted = await runTurn({
+      model: scriptedModel([]),
+      transcript: first.transcript,
+      answers: { [callId]: { approve: true } },
+      tools,
+      signal: AbortSignal.abort(),
+      unusedAnswers: 'end',
+    });
+    expect(aborted.settlements).toMatchObject([{ callId, outcome: { status: 'error', code: 'aborted' } }]);
+    expect([aborted.stop.reason, aborted.pending, ran]).toEqual(['aborted', [], []]);
+  });
+
   test('[R43] the same holds for an answer to a call without which the turn had gone on', async () => {
     const model = scriptedModel([{ toolName: 'ask' }, 'Meanwhile.']);
     const first = await runTurn({ model, prompt: 'Go.', tools, onPending: 'continue' });
@@ -493,5 +513,65 @@ describe('an answer that is given to a turn which cannot go on', () => {
     expect(aborted.pending).toHaveLength(1);
     const continued = await runTurn({ ...next, model: scriptedModel(['Done.']) });
     expect(continued.settlements).toMatchObject([{ callId, outcome: { status: 'ok', value: 'yes' } }]);
+  });
+});
+
+describe('arguments that the schema changes', () => {
+  const asked = { toolName: 'act', input: { euros: 5, note: 'rent' } };
+  const inputSchema = z.object({
+    euros: z.number().transform((euros) => euros * 100),
+    note: z.string().transform((text) => ({ text, at: Math.random() })),
+  });
+
+  async function waiting(execute: (input: unknown, ctx: { answer?: unknown }) => unknown, approval: boolean) {
+    const tools = { act: tool({ description: 'Acts.', inputSchema, approval, execute }) };
+    const first = await runTurn({ model: scriptedModel([asked]), prompt: 'Go.', tools });
+    const transcript = Transcript.fromJSON(JSON.parse(JSON.stringify(first.transcript)));
+    const [pendingCall] = first.pending;
+    const resume = (answer: object) =>
+      runTurn({
+        ...{ model: scriptedModel(['Done.']), transcript, tools },
+        answers: { [pendingCall?.callId ?? '']: answer as never },
+      });
+    return { shown: pendingCall?.input, resume };
+  }
+
+  test.each([
+    ['as they are', { approve: true }, { euros: 500, note: { text: 'rent' } }],
+    ['as they were shown', { approve: true, input: asked.input }, { euros: 500, note: { text: 'rent' } }],
+    ['with an edit', { approve: true, input: { euros: 6, note: 'rent' } }, { euros: 600, note: { text: 'rent' } }],
+  ])(
+    '[R44] are shown as the model wrote them, and are changed once if they are approved %s',
+    async (_, answer, expected) => {
+      const ran: unknown[] = [];
+      const { shown, resume } = await waiting((input) => ran.push(input), true);
+      expect(shown).toEqual(asked.input);
+      await resume(answer);
+      expect(ran).toMatchObject([expected]);
+    },
+  );
+
+  test('[R44] a repair of the model’s arguments is shown and runs, also if the schema changes it', async () => {
+    const ran: unknown[] = [];
+    const act = tool({ description: 'Acts.', inputSchema, approval: true, execute: (input) => ran.push(input) });
+    const fix = repair(() => ({ euros: 5, note: 'fixed' }));
+    const options = { tools: { act }, middleware: [fix] };
+    const model = scriptedModel([{ toolName: 'act', input: { euros: 'five' } }]);
+    const first = await runTurn({ ...options, model, prompt: 'Go.' });
+    expect(first.pending[0]?.input).toEqual({ euros: 5, note: 'fixed' });
+    const answers = { [first.pending[0]?.callId ?? '']: { approve: true as const } };
+    await runTurn({ ...options, model: scriptedModel(['Done.']), transcript: first.transcript, answers });
+    expect(ran).toMatchObject([{ euros: 500, note: { text: 'fixed' } }]);
+  });
+
+  test('a tool that asked runs again with the same input', async () => {
+    const ran: unknown[] = [];
+    const { resume } = await waiting((input, { answer }) => {
+      ran.push(structuredClone(input));
+      return answer === undefined ? pending({ asks: true }) : 'done';
+    }, false);
+    await resume({ result: 'yes' });
+    expect(ran).toHaveLength(2);
+    expect(ran[1]).toEqual(ran[0]);
   });
 });

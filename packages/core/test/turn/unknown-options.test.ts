@@ -48,7 +48,7 @@ test.each<[string, string, object]>([
 
 test('[R53] an option without a similar one is refused with the list of known ones', async () => {
   await expect(loose(runTurn)({ model: scriptedModel([]), prompt: 'Go.', zzzzzzzzzz: 1 })).rejects.toThrow(
-    /^Option "zzzzzzzzzz" is not known\. Known: model, instructions, .*, parent\.$/,
+    /^Option "zzzzzzzzzz" is not known\. Known: model, instructions, .*, unusedAnswers\.$/,
   );
 });
 

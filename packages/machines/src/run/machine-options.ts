@@ -61,6 +61,8 @@ export interface RunMachineOptions {
   logger?: Logger;
   modelRetries?: number;
   modelSettings?: TurnOptions['modelSettings'];
+  /** What happens to a call whose answer comes when the run is aborted or out of time already: see `TurnOptions`. */
+  unusedAnswers?: NonNullable<TurnOptions['unusedAnswers']>;
 }
 
 export const DEFAULT_MAX_STEPS = 50;
@@ -106,6 +108,7 @@ const RUN: KnownNames = knownNames<RunMachineOptions>(
     logger: true,
     modelRetries: true,
     modelSettings: true,
+    unusedAnswers: true,
   },
   { prompt: 'input', message: 'input', messages: 'input', abortSignal: 'signal', maxRetries: 'modelRetries' },
 );

@@ -202,7 +202,16 @@ function modelFor(charter: CompiledCharter, leaf: Instance, given: RunMachineOpt
 
 type PassedOn = Pick<
   TurnOptions,
-  'observe' | 'deadline' | 'middleware' | 'policies' | 'clock' | 'newId' | 'logger' | 'modelRetries' | 'modelSettings'
+  | 'observe'
+  | 'deadline'
+  | 'middleware'
+  | 'policies'
+  | 'clock'
+  | 'newId'
+  | 'logger'
+  | 'modelRetries'
+  | 'modelSettings'
+  | 'unusedAnswers'
 >;
 
 const PASSED_ON: readonly (keyof PassedOn & keyof RunMachineOptions)[] = [
@@ -215,6 +224,7 @@ const PASSED_ON: readonly (keyof PassedOn & keyof RunMachineOptions)[] = [
   'logger',
   'modelRetries',
   'modelSettings',
+  'unusedAnswers',
 ];
 
 export function passedOn(options: RunMachineOptions): PassedOn {

@@ -115,6 +115,7 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
     deadline,
     budget: { tokens: limits.tokensPerCycle },
     signal: abort.signal,
+    unusedAnswers: 'end',
     newId: newCallIds(run),
     logger: services.logger,
   });

@@ -73,6 +73,8 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
     model,
     transcript: run.transcript,
     answers,
+    // The run has taken them out of the inbox: no later run gets them.
+    unusedAnswers: 'end',
     tools: () => toolsInMode(tools.tools, mode, (set) => forRun(open, set)),
     session,
     onEvent: tellRun(open, activity, model),
