@@ -171,6 +171,18 @@ describeWorlds(
       expect((await requestsOf(world, changed.runId)).at(-1)).not.toContain('colour: blue');
     });
 
+    test('[E1] a fork of a run in a space has the response that it would have sent', async () => {
+      const model = scriptedModel(() => calls(['send_message', { text: 'It rains.', final: true }]));
+      const world = await open({ models: { default: model } });
+      const { ada, bot, space } = await lobby(world, {}, { isIn: true });
+      await world.say(space, ada, 'What is the weather?');
+      await world.idle();
+      const runId = await lastRun(world, bot);
+      const ended = { status: 'completed', tool: 'send_message', response: 'It rains.' };
+      expect(await stopOf(world, runId)).toMatchObject(ended);
+      expect(await stopOf(world, (await fork(world, runId)).runId)).toMatchObject(ended);
+    });
+
     test('[E1] [O3] a fork that has not begun loses its copies of runs that are erased', async () => {
       const { tools } = countingTools();
       const model = scriptedModel([{ text: 'She means rubies.', ...calls(['look', { n: 1 }]) }, { text: 'Done.' }]);

@@ -4,6 +4,7 @@ import type { ModelPrices } from '../../config/prices.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import { COUNTED_STATUSES, type CountedStatus } from '../calls/call-status.ts';
+import { inputOf } from '../conversations/to-messages.ts';
 import type { Page } from '../entities/page.ts';
 import type { DraftDetails } from '../forks/draft.ts';
 import { type ForkedFrom, forkOrDraft } from '../forks/fork.ts';
@@ -181,6 +182,7 @@ async function sentText(db: Kysely<Tables>, callId: string): Promise<string | un
   if (row !== undefined) return fromJson<string>(row.content);
   // A fork sends nothing.
   const call = await db.selectFrom('calls').select('input').where('id', '=', callId).executeTakeFirst();
-  const { text } = call === undefined ? {} : fromJson<{ text?: unknown }>(call.input);
+  // The input of a call that got a recorded outcome may be the text that the model wrote.
+  const { text } = call === undefined ? {} : (inputOf(fromJson(call.input)) as { text?: unknown });
   return typeof text === 'string' ? text : undefined;
 }
