@@ -106,6 +106,24 @@ describe.each(databases)('evaluations on $kind', ({ create }) => {
     expect(ids(more.items)[0]).toBe(runs[0]);
   });
 
+  test('[E6] [E8] [G63] the task of a run in a space is what the person wrote, without the frame that delimits events', async () => {
+    const { api, evaluation, clerk } = desk;
+    const { id: ada } = await api('/api/entities', { kind: 'human', displayName: 'Ada' });
+    const { id: space } = await api('/api/spaces', {
+      name: 'Bills',
+      members: [ada, clerk].map((entityId) => ({ entityId })),
+    });
+    const asked = 'Pay the bill of the baker, please. '.repeat(10).trim();
+    await api(`/api/spaces/${space}/messages`, { entityId: ada, text: asked });
+    const [task] = await waitFor(async () => {
+      const { items } = await api(`/api/agents/${clerk}/tasks?limit=1`);
+      return items[0]?.input.includes('baker') && items;
+    });
+    expect(task.input).toBe(asked);
+    const stored = await api(`${await evaluation('Bills')}/cases`, { runId: task.runId, expected: 'Paid.' });
+    expect(stored).toMatchObject({ input: asked, name: expect.stringMatching(/^Pay the bill of the baker/) });
+  });
+
   test('[E7] [E9] results of versions are a matrix with the worst cases first, and say if a difference may be chance', async () => {
     const { api, ask, evaluation } = desk;
     const path = await evaluation('matrix');

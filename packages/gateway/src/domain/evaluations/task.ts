@@ -3,6 +3,7 @@ import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import { type Page, type PageOptions, pageLimit, textCursor } from '../entities/page.ts';
 import { getRunDetails, type RunDetails } from '../runs/run-details.ts';
+import { toReadable } from '../transcript/readable-frames.ts';
 import type { EntryRecord } from '../transcript/transcript-row.ts';
 
 /** What a run was asked to do, and what it answered. */
@@ -52,7 +53,7 @@ async function inputOf(db: Kysely<Tables>, { id, trigger }: RunDetails): Promise
     .where('kind', '=', 'message')
     .orderBy('seq')
     .execute();
-  const said = rows.flatMap(({ payload }) => textsOf(fromJson<EntryRecord>(payload).entry)).join('\n');
+  const said = rows.flatMap(({ payload }) => textsOf(toReadable(fromJson<EntryRecord>(payload).entry))).join('\n');
   return said.trim() === '' ? trigger.map(({ text = '' }) => text).join('\n') : said.trim();
 }
 
