@@ -19,7 +19,7 @@ export class Api {
   readonly #client: Client;
 
   constructor({ url, env = process.env }: ApiOptions) {
-    this.url = (url ?? env.LASTCALL_URL ?? `http://${localHost(env.HOST)}:${env.PORT || 4100}`).replace(/\/+$/, '');
+    this.url = addressOf(url, env);
     this.#key = env.LASTCALL_SECRET_KEY || undefined;
     this.#project = env.LASTCALL_PROJECT || undefined;
     // A person at a terminal sees the failure at once.
@@ -85,6 +85,20 @@ export class Api {
           : `The key in LASTCALL_SECRET_KEY does not allow this: it takes one with the scope ${scope}.`;
     return new CommandFailed(message, { exitCode: EXIT.notReached, status });
   }
+}
+
+function addressOf(url: string | undefined, { LASTCALL_URL, HOST, PORT }: NonNullable<ApiOptions['env']>): string {
+  if (url !== undefined) return checkAddress(url, '--url');
+  // An empty variable counts as not set.
+  if (LASTCALL_URL) return checkAddress(LASTCALL_URL, 'LASTCALL_URL');
+  return checkAddress(`http://${localHost(HOST)}:${PORT || 4100}`, 'HOST and PORT together');
+}
+
+/** Without a check, "localhost:4100" would be taken for a URL with the scheme "localhost", and no gateway would seem to answer. */
+function checkAddress(address: string, source: string): string {
+  if (!/^https?:$/.test(URL.parse(address)?.protocol ?? ''))
+    throw new CommandFailed(`${source} must be an address such as http://127.0.0.1:4100.`, { exitCode: EXIT.usage });
+  return address.trim().replace(/\/+$/, '');
 }
 
 /** A gateway that listens on all addresses is reached on loopback. */

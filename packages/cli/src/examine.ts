@@ -34,7 +34,7 @@ export async function examine({
   findings.push(read.finding);
   if (read.setup === undefined) return findings;
   const { config, settings } = read.setup;
-  const api = new Api({ url, env: { HOST: settings.host, PORT: String(settings.port), ...process.env } });
+  const api = new Api({ url, env: { ...process.env, HOST: settings.host, PORT: String(settings.port) } });
   findings.push(await store(settings));
   findings.push(...(await models(config, settings)));
   findings.push(...(await gateway(api, settings)));

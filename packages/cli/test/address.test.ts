@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { Api } from '../src/api.ts';
+import { makeFolder } from './support/folder.ts';
+import { inProcess } from './support/in-process.ts';
+
+const SUCH = 'must be an address such as http://127.0.0.1:4100.\n';
+
+test.each([
+  { args: ['--url', 'localhost:4177'], env: {}, source: '--url' },
+  { args: ['--url', '127.0.0.1:4100'], env: {}, source: '--url' },
+  { args: ['--url', ''], env: {}, source: '--url' },
+  { args: ['--url', 'ftp://127.0.0.1'], env: {}, source: '--url' },
+  { args: [], env: { LASTCALL_URL: 'localhost:4177' }, source: 'LASTCALL_URL' },
+  { args: [], env: { HOST: 'my computer' }, source: 'HOST and PORT together' },
+])('[S12] a command with $args and $env exits with 2 and names $source, which is no address', async (given) => {
+  await using folder = await makeFolder();
+  const options = { folder: folder.path, env: given.env };
+  const refused = { code: 2, out: '', err: `${given.source} ${SUCH}` };
+  expect(await inProcess(['keys', 'list', ...given.args], options)).toEqual(refused);
+});
+
+test('[S12] doctor exits with 2 if --url or LASTCALL_URL is no address', async () => {
+  await using folder = await makeFolder();
+  const doctor = (args: readonly string[], env: Record<string, string> = {}) =>
+    inProcess(['doctor', ...args], { folder: folder.path, env });
+  expect(await doctor(['--url', 'localhost:4177'])).toEqual({ code: 2, out: '', err: `--url ${SUCH}` });
+  expect(await doctor([], { LASTCALL_URL: 'localhost' })).toEqual({ code: 2, out: '', err: `LASTCALL_URL ${SUCH}` });
+});
+
+test('[S12] an empty LASTCALL_URL counts as not set, and an address may have a path and a slash at its end', () => {
+  const url = (env: Record<string, string>, given?: string): string => new Api({ url: given, env }).url;
+  expect(url({ LASTCALL_URL: '', PORT: '4177' })).toBe('http://127.0.0.1:4177');
+  expect(url({ LASTCALL_URL: 'https://example.com/agents/' })).toBe('https://example.com/agents');
+  expect(url({ LASTCALL_URL: 'localhost' }, 'http://[::1]:4100/')).toBe('http://[::1]:4100');
+});
+
+test('[S12] doctor looks for the gateway at the port of the configuration if PORT is empty', async () => {
+  await using folder = await makeFolder({ 'lastcall.config.js': 'module.exports = { port: 1 };' });
+  const { out } = await inProcess(['doctor'], { folder: folder.path, env: { PORT: '' } });
+  expect(out).toContain('no gateway answers at http://127.0.0.1:1:');
+});
