@@ -41,7 +41,8 @@ export function stopInWords({ reason, by, tool, dimension, error }: Stop, { aske
     case 'content_filter':
       return 'the reply of the model was filtered';
     case 'error':
-      return String(error);
+      // Callers end the sentence.
+      return String(error).replace(/(?<!\.)\.$/, '');
     default:
       return reason;
   }

@@ -310,6 +310,11 @@ test('[E1] fork continues a run from a step, prints the response alone, and the 
   const { runId: forkId, run } = JSON.parse(forked.out);
   expect(run).toMatchObject({ id: forkId, fork: { runId, atStep: 1, changes: { message: 'Be brief.' } } });
   expect((await ask(['replay', runId])).out).toBe(before);
+  const failed = await ask(['fork', runId, '--at', '1', '--model', 'foo']);
+  expect(failed).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/^Stopped: .+[^.]\. See: lastcall replay \S+$/m),
+  });
   expect(await ask(['fork', runId, '--at', '99'])).toMatchObject({ code: 1, err: expect.stringContaining('atStep') });
   expect(await ask(['fork', runId, '--at', 'x'])).toMatchObject({ code: 2 });
   const ofNode = ['fork', runId, '--at', '1', '--node', 'triage'];

@@ -117,7 +117,7 @@ test('[E6] [E8] a run becomes a case, and drafts are tried on it with its record
   expect(draft.scores).toMatchObject({ polite: { mean: 1 }, paid: { mean: 1 } });
   // A call that was not recorded does not run.
   const other = await report('--instructions', 'double.md');
-  expect(other.samples[0].error).toContain('pay {"amount":240} waits: the recorded run made no such call.');
+  expect(other.samples[0].error).toContain('pay {"amount":240} waits: the original has no outcome of such a call.');
   expect(await paid()).toBe('120 ');
 });
 

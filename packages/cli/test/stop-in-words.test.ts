@@ -38,7 +38,11 @@ const STOPS: { readonly [reason in Stop['reason']]: readonly Words[] } = {
       'the model kept replying without a tool call, and did not end with the required tool',
     ],
   ],
-  error: [[{ reason: 'error', error: 'No such model.' }, EXIT.failed, 'No such model.']],
+  // Without the full stop of the error: callers end the sentence.
+  error: [
+    [{ reason: 'error', error: 'No such model.' }, EXIT.failed, 'No such model'],
+    [{ reason: 'error', error: 'It broke...' }, EXIT.failed, 'It broke...'],
+  ],
 };
 
 test.each(Object.values(STOPS).flat())('[S12] the stop %j exits with %i and says: %s', (stop, exitCode, words) => {

@@ -61,7 +61,7 @@ async function forkOf(client: Client, run: string, changes: ForkChanges): Promis
   const [waiting] = ended.counts.waiting === 0 ? [] : await waitingIn(client, ended);
   if (waiting !== undefined)
     throw new CommandFailed(
-      `${waiting.toolName} ${plainLine(JSON.stringify(waiting.input), 200)} waits: the recorded run made no such call.`,
+      `${waiting.toolName} ${plainLine(JSON.stringify(waiting.input), 200)} waits: the original has no outcome of such a call.`,
     );
   if (ended.status !== 'completed')
     throw new CommandFailed(`The fork is ${ended.status}. See: lastcall replay ${ended.id}`);
