@@ -21,7 +21,7 @@ import { spaceList } from '../data/spaces.ts';
 import { gatewayStatus } from '../data/status.ts';
 import { ShortcutHelp, useKeys } from '../parts/keyboard/keys.tsx';
 import { ConnectionBadge } from '../parts/session/connection.tsx';
-import { useMay, useSession } from '../parts/session/session.tsx';
+import { useAnswerer, useMay, useSession } from '../parts/session/session.tsx';
 import { Avatar } from '../parts/ui/avatar.tsx';
 import { Mark } from '../parts/ui/mark.tsx';
 import { ModelBadge } from './model-badge.tsx';
@@ -132,8 +132,7 @@ const PLACES: readonly RailPlace[] = [
 ];
 
 function Rail(): ReactElement {
-  const { entity } = useSession().session;
-  const { data: waiting = [] } = useQuery(pendingCalls('waiting', entity?.id));
+  const { data: waiting = [] } = useQuery(pendingCalls('waiting', useAnswerer()));
   const { data: spaces = [] } = useQuery(spaceList);
   // Messages that are on the screen do not count as new.
   const { id: openId } = useParams({ strict: false });

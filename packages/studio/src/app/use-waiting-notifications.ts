@@ -3,18 +3,18 @@ import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { pendingCalls } from '../data/pending.ts';
 import { useNotificationPermission } from '../parts/notify/browser-notifications.ts';
-import { useSession } from '../parts/session/session.tsx';
+import { useAnswerer } from '../parts/session/session.tsx';
 
 /** A hidden page asks less often. */
 const HIDDEN_MS = 20_000;
 
 /** Tells the user about calls that begin to wait while the page is hidden. Only the tool's name is shown: a screen may be seen by others. */
 export function useWaitingNotifications(): void {
-  const { entity } = useSession().session;
+  const answerer = useAnswerer();
   const navigate = useNavigate();
   const isAllowed = useNotificationPermission() === 'granted';
   const { data } = useQuery({
-    ...pendingCalls('waiting', entity?.id),
+    ...pendingCalls('waiting', answerer),
     refetchInterval: HIDDEN_MS,
     refetchIntervalInBackground: isAllowed,
   });

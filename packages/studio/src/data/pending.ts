@@ -6,12 +6,30 @@ import type { InboxShow } from './search.ts';
 
 const STATUS = { waiting: 'pending', answered: 'resolved', expired: 'expired' } as const;
 
-/** Calls that wait or waited for the signed-in user; for an operator without a person, all users' calls. */
-export const pendingCalls = (show: InboxShow, entityId: string | undefined) =>
+/** Who looks for calls to answer. */
+export interface Answerer {
+  /** The person that the session acts for. */
+  readonly entityId: string | undefined;
+  /** An operator may answer every call. */
+  readonly isOperator: boolean;
+}
+
+/**
+ * Calls that wait or waited for the signed-in user. For an operator, also those without a space, which only operators and the owner of a
+ * conversation can answer; for an operator without a person, all users' calls.
+ */
+export const pendingCalls = (show: InboxShow, { entityId, isOperator }: Answerer) =>
   queryOptions({
-    queryKey: ['pending', show, entityId],
-    queryFn: async ({ signal }) =>
-      (await client.pending.list({ status: STATUS[show], entityId, limit: 100 }, { signal })).items,
+    queryKey: ['pending', show, entityId, isOperator],
+    queryFn: async ({ signal }): Promise<readonly PendingCall[]> => {
+      const list = async (filter: { entityId?: string | undefined; limit: number }): Promise<readonly PendingCall[]> =>
+        (await client.pending.list({ status: STATUS[show], ...filter }, { signal })).items;
+      if (entityId === undefined || !isOperator) return await list({ entityId, limit: 100 });
+      // The second list has the calls of all spaces too, so it needs more room.
+      const [own, all] = await Promise.all([list({ entityId, limit: 100 }), list({ limit: 200 })]);
+      const known = new Set(own.map(({ callId }) => callId));
+      return [...own, ...all.filter(({ callId, spaceId }) => spaceId === undefined && !known.has(callId))];
+    },
     refetchInterval: EVERY_MS,
     select: (calls) => inOrder(show, calls),
   });

@@ -13,7 +13,7 @@ import { RetryRun } from '../../parts/run/retry-run.tsx';
 import { RunName, RunTrigger } from '../../parts/run/run-summary.tsx';
 import { StatusMark } from '../../parts/run/status-mark.tsx';
 import { statusInWords } from '../../parts/run/stop-sentence.ts';
-import { useMay, useSession } from '../../parts/session/session.tsx';
+import { useAnswerer, useMay } from '../../parts/session/session.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { Page, Section } from '../../parts/ui/page.tsx';
 import { duration, Time, useNow } from '../../parts/ui/time.tsx';
@@ -161,12 +161,12 @@ function Lasting({ since }: { since: number }): ReactElement {
 const MOST_SHOWN = 5;
 
 function WaitingForMe(): ReactElement {
-  const { entity } = useSession().session;
-  const { data: calls = [] } = useQuery(pendingCalls('waiting', entity?.id));
+  const answerer = useAnswerer();
+  const { data: calls = [] } = useQuery(pendingCalls('waiting', answerer));
   const more = calls.length - MOST_SHOWN;
   return (
     <Section
-      title={entity === undefined ? 'Waiting for people' : 'Waiting for you'}
+      title={answerer.entityId === undefined ? 'Waiting for people' : 'Waiting for you'}
       aside={
         <Link to="/inbox" className="text-sm link">
           {more > 0 ? `${more} more in the inbox` : 'Inbox'}

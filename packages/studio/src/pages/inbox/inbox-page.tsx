@@ -3,8 +3,9 @@ import { Link, useSearch } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
 import { pendingCalls } from '../../data/pending.ts';
 import type { InboxShow } from '../../data/search.ts';
+import { gatewayStatus } from '../../data/status.ts';
 import { AskToNotify } from '../../parts/notify/ask-to-notify.tsx';
-import { useSession } from '../../parts/session/session.tsx';
+import { useAnswerer } from '../../parts/session/session.tsx';
 import { EmptyState } from '../../parts/ui/empty-state.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { ListHead } from '../../parts/ui/list-head.tsx';
@@ -52,8 +53,7 @@ const TABS: readonly { readonly to: InboxShow; readonly word: string }[] = [
 ];
 
 function InboxList({ show }: { show: InboxShow }): ReactElement {
-  const { entity } = useSession().session;
-  const { data, error, refetch } = useQuery(pendingCalls(show, entity?.id));
+  const { data, error, refetch } = useQuery(pendingCalls(show, useAnswerer()));
   const isWide = useIsWide();
   const triage = useTriage(data, isWide);
   if (error !== null && data === undefined)
@@ -132,13 +132,22 @@ function Nothing({ show }: { show: InboxShow }): ReactElement {
         When an agent needs a yes, a choice, a form or an approval, it appears here, those with the least time left
         first. You can answer here or in the space: the first answer counts.
       </p>
-      <p>
-        To see one, say “Book a hotel in Tokyo” in{' '}
-        <Link to="/spaces" className="link">
-          a space
-        </Link>{' '}
-        of the demo.
-      </p>
+      <TryInDemo />
     </EmptyState>
+  );
+}
+
+function TryInDemo(): ReactElement | null {
+  const { data } = useQuery(gatewayStatus);
+  // Only the demo can crash.
+  if (data?.canCrash !== true) return null;
+  return (
+    <p>
+      To see one, say “Book a hotel in Tokyo” in{' '}
+      <Link to="/spaces" className="link">
+        a space
+      </Link>{' '}
+      of the demo.
+    </p>
   );
 }

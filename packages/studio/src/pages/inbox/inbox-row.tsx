@@ -3,11 +3,13 @@ import { questionOf, withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import { ChevronRight } from 'lucide-react';
 import { type ReactElement, useId } from 'react';
+import { agentNames } from '../../data/runs.ts';
 import type { InboxShow } from '../../data/search.ts';
 import { spaceById, spaceMembers } from '../../data/spaces.ts';
 import { answerInWords, inWords } from '../../parts/cards/call-shape.ts';
 import { wantedInWords } from '../../parts/cards/card-of-call.ts';
 import { TimeLeft } from '../../parts/cards/time-left.tsx';
+import { useMay } from '../../parts/session/session.tsx';
 import { Time } from '../../parts/ui/time.tsx';
 import type { CallGroup } from './call-groups.ts';
 
@@ -99,7 +101,10 @@ function Wanted({ call, show }: Shown): ReactElement {
 function Origin({ call: { agentId, spaceId, node } }: { call: PendingCall }): ReactElement {
   const { data: space } = useQuery({ ...spaceById(spaceId ?? ''), enabled: spaceId !== undefined });
   const { data: members } = useQuery({ ...spaceMembers(spaceId ?? ''), enabled: spaceId !== undefined });
-  const agent = members?.find(({ entityId }) => entityId === agentId)?.displayName;
+  const mayRead = useMay('read');
+  // Without a space, there are no members who would tell the name.
+  const { data: agents } = useQuery({ ...agentNames, enabled: mayRead && spaceId === undefined });
+  const agent = members?.find(({ entityId }) => entityId === agentId)?.displayName ?? agents?.get(agentId);
   const names = [agent ?? 'an agent', node, space?.name].filter((name) => name !== undefined);
   return <bdi>{withVisibleControls(names.join(', '))}</bdi>;
 }

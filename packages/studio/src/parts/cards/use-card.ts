@@ -4,7 +4,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type KeyboardEvent, type RefObject, useRef } from 'react';
 import { areSingleKeysOn } from '../keyboard/single-keys.ts';
 import { useIsOffline } from '../session/connection.tsx';
-import { useMay, useSession } from '../session/session.tsx';
+import { useAnswerer } from '../session/session.tsx';
 import { useCardPlace } from './card-place.tsx';
 import { useSteadiness } from './use-steady.ts';
 import { type Right, whoMayAnswer } from './who-may-answer.ts';
@@ -31,11 +31,10 @@ export interface UsedCard {
 
 export function useCard({ call, state, answer }: CardProps): UsedCard {
   const { members } = useCardPlace();
-  const { entity } = useSession().session;
-  const isOperator = useMay('write');
+  const answerer = useAnswerer();
   const isOffline = useIsOffline();
   const queries = useQueryClient();
-  const right = whoMayAnswer(call.answerers, members, { entityId: entity?.id, isOperator });
+  const right = whoMayAnswer(call.answerers, members, answerer);
   const isSending = state.status === 'sending';
   const isOpen = isSending || state.status === 'waiting' || state.status === 'refused' || state.status === 'unsent';
   const buttons = useRef<HTMLDivElement>(null);

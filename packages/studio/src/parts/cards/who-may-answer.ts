@@ -1,10 +1,5 @@
 import type { Answerers, Member } from '@lastcall/client';
-
-export interface Asker {
-  readonly entityId: string | undefined;
-  /** An operator may answer every call. */
-  readonly isOperator: boolean;
-}
+import type { Answerer } from '../../data/pending.ts';
 
 export interface Right {
   readonly isMine: boolean;
@@ -16,7 +11,7 @@ export interface Right {
 export function whoMayAnswer(
   answerers: Answerers | undefined,
   members: readonly Member[] | undefined,
-  me: Asker,
+  me: Answerer,
 ): Right {
   const own = members?.find(({ entityId }) => entityId === me.entityId);
   const isNamed = (member: Pick<Member, 'entityId' | 'role'>): boolean =>
@@ -26,7 +21,7 @@ export function whoMayAnswer(
   return { isMine, words: isOpen ? 'anyone here may answer' : named(answerers, (members ?? []).filter(isNamed), me) };
 }
 
-function named({ roles = [] }: Answerers, members: readonly Member[], me: Asker): string {
+function named({ roles = [] }: Answerers, members: readonly Member[], me: Answerer): string {
   const nameOf = ({ entityId, displayName }: Member): string => (entityId === me.entityId ? 'you' : displayName);
   if (members.length > 0 && members.length <= 3) return `${list(members.map(nameOf))} may answer`;
   if (roles.length > 0) return `${list(roles.map((role) => `every ${role}`))} may answer`;

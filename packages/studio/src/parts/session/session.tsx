@@ -12,6 +12,7 @@ import {
   useState,
 } from 'react';
 import { everywhere } from '../../data/client.ts';
+import type { Answerer } from '../../data/pending.ts';
 import { onSessionEnd } from './session-end.ts';
 import { signIn } from './sign-in.ts';
 
@@ -116,6 +117,12 @@ export function useSession(): SignedIn {
 export function useMay(scope: 'admin' | 'write' | 'read'): boolean {
   const { scopes } = useSession().session;
   return RANK.slice(RANK.indexOf(scope)).some((one) => scopes.includes(one));
+}
+
+/** The signed-in user, as one who answers calls. */
+export function useAnswerer(): Answerer {
+  const { entity } = useSession().session;
+  return { entityId: entity?.id, isOperator: useMay('write') };
 }
 
 const RANK = ['read', 'write', 'admin'] as const;
