@@ -156,14 +156,14 @@ export class StaleCallError extends LastcallError {
   }
 }
 
-/** A tool that declared `effects: 'none'` tried to write. */
+/** Something tried to write that can only read: a tool with `effects: 'none'`, an approval check, `beforeCall`, middleware, `compensate`. */
 export class ReadOnlyError extends LastcallError {
   override readonly name: string = 'ReadOnlyError';
 
   constructor(what: string) {
     super(
       'read_only',
-      `${what} is a write, and this tool declares effects: 'none'. Declare effects: 'session' instead.`,
+      `${what}, where the session can only be read. A tool that writes declares effects: 'session'. Approval checks, beforeCall of policies, middleware and compensate never write.`,
     );
   }
 }

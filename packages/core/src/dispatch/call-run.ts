@@ -16,6 +16,12 @@ import type { Staged } from '../transcript/journal.ts';
 import type { CallLimit } from './call-limit.ts';
 import type { ReadArguments } from './read-arguments.ts';
 
+/** A call that was made inside another, of a tool with outside effects. */
+export interface InnerCall {
+  readonly tool: ResolvedTool;
+  readonly settlement: Settlement;
+}
+
 /** Everything the stages of one call need, with the options checked and the defaults filled in. */
 export interface CallRun {
   readonly tools: ToolSet;
@@ -52,6 +58,11 @@ export interface CallRun {
   readonly startedAt: number;
   /** Records the start before the tool runs. A rejection ends the run, not the call. */
   readonly onStart: ((tool: ResolvedTool, input: unknown) => void | Promise<void>) | undefined;
+  /** Called before a tool with outside effects runs inside this call, however deep. Records that this call may have acted too. */
+  readonly onActInside?: (() => void | Promise<void>) | undefined;
+  /** Called when such a call inside this one has settled, and when a rewind inside this one has undone it. */
+  readonly onActedInside?: ((call: InnerCall) => void) | undefined;
+  readonly onUndoneInside?: ((callId: string) => void) | undefined;
   /** Records the end before the call is committed. A rejection ends the run, and nothing is committed. */
   readonly onSettle: ((settlement: Settlement, staged: Staged) => void | Promise<void>) | undefined;
   /** The call inside which this one was made, directly or by a turn. */

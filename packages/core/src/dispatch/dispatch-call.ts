@@ -43,7 +43,10 @@ export async function dispatchRun(run: CallRun): Promise<Settlement> {
     const ending = run.limit.isHit(waited) ? unrun(run, read, notRunOutcome(run, waited)) : perform(run, read);
     const ended = ending instanceof Promise ? await ending : ending;
     const settling = settleCall(run, shapeOutcome(run, ended, read.tool.middleware));
-    return settling instanceof Promise ? await settling : settling;
+    const settlement = settling instanceof Promise ? await settling : settling;
+    if (run.outer !== undefined && run.actedOutside && read.tool.effects === 'external')
+      for (const one of around(run)) one.onActedInside?.({ tool: read.tool, settlement });
+    return settlement;
   } finally {
     ticket?.leave();
     run.limit.stop();
@@ -157,8 +160,23 @@ function execute(run: CallRun, call: ReadCall): Ending | Promise<Ending> {
   const stopped = stoppedBy(run);
   if (stopped !== undefined) return unrun(run, call, stopped);
   run.budget?.add('toolCalls', 1);
-  const starting = run.onStart?.(call.tool, call.input);
+  const starting = recordStart(run, call);
   return starting === undefined ? begin(run, call) : beginAfter(starting, run, call);
+}
+
+function recordStart(run: CallRun, { tool, input }: ReadCall): void | Promise<void> {
+  const own = run.onStart?.(tool, input);
+  if (tool.effects !== 'external' || run.outer === undefined) return own;
+  // After a crash the calls around it must not simply run again, whatever their tools declare.
+  const all = [own, ...around(run).map((one) => one.onActInside?.())].filter((one) => one instanceof Promise);
+  return all.length === 0 ? undefined : Promise.all(all).then(() => undefined);
+}
+
+/** The calls inside which this one was made, the nearest first. */
+function around(run: CallRun): readonly CallRun[] {
+  const outer: CallRun[] = [];
+  for (let one = run.outer; one !== undefined; one = one.outer) outer.push(one);
+  return outer;
 }
 
 /** Its time may have passed while its start was recorded. */

@@ -1,5 +1,6 @@
 import { parseJson } from '../parse-json.ts';
 import { errorText } from '../results/describe-error.ts';
+import { inexactNumber } from './inexact-number.ts';
 
 /** The arguments as parsed JSON, before any schema is applied. */
 export type ReadArguments = { readonly value: unknown } | { readonly problem: string };
@@ -11,10 +12,18 @@ export function readArguments(written: unknown): ReadArguments {
   try {
     const value: unknown = parseJson(written);
     if (isTooDeep(value, written)) return { problem: 'The arguments are nested too deeply.' };
-    return isObject(value) ? { value } : { problem: notAnObject(value) };
+    if (!isObject(value)) return { problem: notAnObject(value) };
+    const inexact = inexactNumber(written);
+    return inexact === undefined ? { value } : { problem: tooLarge(inexact) };
   } catch (error) {
     return { problem: `The arguments are not JSON: ${errorText(error)}` };
   }
+}
+
+/** A number that is read as another one could name another account. */
+function tooLarge(number: string): string {
+  const shown = number.length > 40 ? `${number.slice(0, 40)}…` : number;
+  return `${shown} is too large a number to be read exactly. Write it as text, in quotation marks.`;
 }
 
 function isObject(value: unknown): boolean {

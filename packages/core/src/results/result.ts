@@ -85,6 +85,7 @@ export function blocked(reason: string): FailResult {
 export function pending(
   options: {
     expiresInMs?: number;
+    /** For the host that shows the call. In both cases it ends as `error/expired`. */
     onExpiry?: 'report' | 'fail';
     display?: unknown;
     message?: string;

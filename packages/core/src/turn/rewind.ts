@@ -1,5 +1,5 @@
 import { CallContext } from '../dispatch/call-context.ts';
-import type { CallRun } from '../dispatch/call-run.ts';
+import type { CallRun, InnerCall } from '../dispatch/call-run.ts';
 import { denied } from '../dispatch/check-policies.ts';
 import { errorText } from '../results/describe-error.ts';
 import type { Outcome, Settlement } from '../results/outcome.ts';
@@ -22,9 +22,11 @@ export function rewindRefusal(turn: Turn, step: StepTools): Outcome | undefined 
       'rewind',
       `this turn was rewound ${turn.progress.rewinds} times, which is the maximum. Go on from here`,
     );
-  const forbidding = turn.progress.sinceCheckpoint.find(
+  const own = turn.progress.sinceCheckpoint.find(
     (settlement) => mayHaveActed(turn, settlement) && toolOf(turn, step, settlement)?.forbidsRewind === true,
   );
+  const inner = insideSinceCheckpoint(turn).find(({ tool }) => tool.forbidsRewind)?.settlement;
+  const forbidding = own ?? inner;
   return forbidding === undefined
     ? undefined
     : denied('rewind', `"${forbidding.toolName}" has taken effect and forbids going back past it`);
@@ -69,11 +71,33 @@ async function compensateAll(turn: Turn, step: StepTools): Promise<readonly stri
       continue;
     }
     const tool = toolOf(turn, step, settlement);
-    if (tool === undefined || !actedOutside(turn, tool, settlement)) continue;
-    const said = await compensate(turn, step, settlement, tool);
+    const acted = tool !== undefined && actedOutside(turn, tool, settlement);
+    const said = acted ? await compensate(turn, step, settlement, tool) : undefined;
     if (said !== undefined) remaining.push(said);
+    // A tool that can undo its call undoes all of it.
+    if (!acted || tool.compensate === undefined) remaining.push(...(await compensateInside(turn, step, settlement)));
   }
   return remaining.reverse();
+}
+
+/** The calls with outside effects that were made inside calls of the turn since the checkpoint, and that may have acted. */
+function insideSinceCheckpoint(turn: Turn): readonly InnerCall[] {
+  return turn.progress.sinceCheckpoint.flatMap(({ callId }) => insideOf(turn, callId));
+}
+
+function insideOf(turn: Turn, callId: string): readonly InnerCall[] {
+  return (turn.actedInside.get(callId) ?? []).filter(({ settlement }) => succeededOrLeft(settlement));
+}
+
+/** Undoes what was done inside a call, the last first. Returns what remains of it. */
+async function compensateInside(turn: Turn, step: StepTools, { callId }: Settlement): Promise<readonly string[]> {
+  const remaining: string[] = [];
+  for (const { tool, settlement } of insideOf(turn, callId).toReversed()) {
+    const said = await undo(turn, step, { tool, settlement }, callId);
+    if (said !== undefined) remaining.push(said);
+  }
+  turn.actedInside.delete(callId);
+  return remaining;
 }
 
 /** Returns the tool as it was when it ran: a later step may have another set of tools. */
@@ -86,17 +110,24 @@ function toolOf(turn: Turn, step: StepTools, { callId, toolName }: Settlement): 
  * decides.
  */
 function actedOutside(turn: Turn, tool: ResolvedTool, settlement: Settlement): boolean {
-  const { outcome } = settlement;
+  const { callId, outcome } = settlement;
   if (outcome.status === 'error' && outcome.effect !== undefined) return outcome.effect === 'possible';
-  return tool.effects === 'external' && mayHaveActed(turn, settlement);
+  // The start of any other call is recorded only if a call inside it acted. After a crash, which one is not known.
+  const actedInside = turn.progress.started.has(callId) && !turn.actedInside.has(callId);
+  return (tool.effects === 'external' || actedInside) && mayHaveActed(turn, settlement);
 }
 
 /** True for a call that succeeded, or that was abandoned while it ran: it is not known how far that came. */
-function mayHaveActed(turn: Turn, { callId, outcome }: Settlement): boolean {
+function mayHaveActed(turn: Turn, settlement: Settlement): boolean {
+  if (!succeededOrLeft(settlement)) return false;
+  const { callId, outcome } = settlement;
+  return outcome.status === 'ok' || turn.ran.has(callId) || turn.progress.started.has(callId);
+}
+
+function succeededOrLeft({ outcome }: Settlement): boolean {
   if (outcome.status === 'ok') return true;
   if (outcome.status !== 'error') return false;
-  const leftBehind = outcome.code === 'timeout' || outcome.code === 'aborted' || outcome.code === 'unknown_outcome';
-  return leftBehind && (turn.ran.has(callId) || turn.progress.started.has(callId));
+  return outcome.code === 'timeout' || outcome.code === 'aborted' || outcome.code === 'unknown_outcome';
 }
 
 /** What remains of a call's effect, if anything does. */
@@ -106,18 +137,31 @@ async function compensate(
   settlement: Settlement,
   tool: ResolvedTool,
 ): Promise<string | undefined> {
+  const isInterrupted = turn.progress.compensated.has(settlement.callId) && !tool.idempotent;
+  if (settlement.outcome.status === 'ok' && tool.compensate !== undefined && isInterrupted)
+    return `${callText(settlement)} (undoing it was interrupted)`;
+  return await undo(turn, step, { tool, settlement }, settlement.callId);
+}
+
+/** Calls the tool's `compensate`. `callId` is the call of the turn: calls inside it are not in the transcript. */
+async function undo(
+  turn: Turn,
+  step: StepTools,
+  { tool, settlement }: InnerCall,
+  callId: string,
+): Promise<string | undefined> {
   const { toolName, input, outcome } = settlement;
   const what = callText(settlement);
   if (outcome.status !== 'ok') return `${what} (it did not finish, and may have taken effect)`;
   if (tool.compensate === undefined) return what;
-  if (turn.progress.compensated.has(settlement.callId) && !tool.idempotent)
-    return `${what} (undoing it was interrupted)`;
-  if (turn.options.journal !== undefined) await record(turn, { kind: 'compensating', callId: settlement.callId });
+  if (turn.options.journal !== undefined) await record(turn, { kind: 'compensating', callId });
   try {
     const ctx = new CallContext(compensationRun(turn, step, settlement), turn.session.open({ readOnly: true }), 1);
     const undoing = Promise.resolve(tool.compensate(outcome.value as never, input as never, ctx as never));
     const ended = await turn.limit.race(undoing);
-    return turn.limit.isHit(ended) ? `${what} (undoing it did not finish)` : undefined;
+    if (turn.limit.isHit(ended)) return `${what} (undoing it did not finish)`;
+    for (let one = turn.outer; one !== undefined; one = one.outer) one.onUndoneInside?.(settlement.callId);
+    return undefined;
   } catch (error) {
     turn.logger.error(`"${toolName}" could not be compensated.`, error);
     return `${what} (undoing it failed: ${errorText(error)})`;

@@ -144,15 +144,15 @@ function inCallOrder(ended: readonly Ended[], plan: BatchPlan): readonly Ended[]
 }
 
 /**
- * Whether a crash found the call running, and it does not run again. Without outside effects nothing of the lost run
- * remains, because its draft died with the process: it may run again. If the tool is gone, that cannot be known. An
- * idempotent tool may run again too, but not in a turn that is over: then the lost run is all that is known of it.
+ * Whether a crash found the call running, and it does not run again: it may have acted outside, itself or by a call inside it. Any other
+ * may run again, because its draft died with the process. So may an idempotent tool, but not in a turn that is over: then
+ * the lost run is all that is known of it.
  */
 export function isInDoubt(turn: Turn, step: StepTools, { callId, toolName }: RequestedCall): boolean {
   if (!turn.progress.started.has(callId)) return false;
   const tool = toolNamed(step.tools, toolName);
   if (tool === undefined) return true;
-  return tool.effects === 'external' && (!tool.idempotent || turn.limit.hit !== undefined);
+  return tool.effects !== 'external' || !tool.idempotent || turn.limit.hit !== undefined;
 }
 
 export function unknownOutcome(toolName: string): Outcome {

@@ -6,7 +6,7 @@ import type { NestedTurnOptions, PromptLike, ToolContext } from '../contract/too
 import type { ToolSet } from '../contract/tool-set.ts';
 import type { TurnResult } from '../contract/turn-result.ts';
 import { CallLimit } from '../dispatch/call-limit.ts';
-import type { CallRun } from '../dispatch/call-run.ts';
+import type { CallRun, InnerCall } from '../dispatch/call-run.ts';
 import { markActedOutside } from '../dispatch/cut-off.ts';
 import type { ReadArguments } from '../dispatch/read-arguments.ts';
 import type { Logger } from '../logger.ts';
@@ -52,6 +52,9 @@ export class TurnCall implements CallRun {
   readonly #details: CallDetails;
   /** Known once the call starts. */
   #tool: ResolvedTool | undefined;
+  #input: unknown;
+  /** The write of its start, if a call inside it caused it. */
+  #startedInside: void | Promise<void> = undefined;
 
   constructor(turn: Turn, step: StepTools, details: CallDetails) {
     this.#turn = turn;
@@ -172,14 +175,35 @@ export class TurnCall implements CallRun {
     const turn = this.#turn;
     const { answer } = this.#details;
     this.#tool = tool;
+    this.#input = input;
     // The tool is needed again only if the turn may be rewound past the call.
     if (turn.checkpoint !== undefined) turn.ran.set(this.callId, tool);
     // Only the start of a call that runs and has outside effects must be recorded: any other may simply run again.
     const runs = tool.execute !== undefined && (answer === undefined || 'approve' in answer || this.isResumed);
     if (!runs || tool.effects !== 'external' || turn.options.journal === undefined) return undefined;
     const { callId, toolName } = this;
-    const entry: StartedEntry = { kind: 'started', callId, ...(answer === undefined ? {} : { answer }) };
-    return recordStarted(turn, entry, { toolName, input });
+    return recordStarted(turn, toStarted(callId, answer), { toolName, input });
+  }
+
+  onActInside(): void | Promise<void> {
+    const { callId, toolName } = this;
+    const { progress, options } = this.#turn;
+    if (options.journal === undefined || progress.started.has(callId)) return undefined;
+    const entry = toStarted(callId, this.#details.answer);
+    this.#startedInside ??= recordStarted(this.#turn, entry, { toolName, input: this.#input });
+    return this.#startedInside;
+  }
+
+  onActedInside(inner: InnerCall): void {
+    const { checkpoint, actedInside } = this.#turn;
+    if (checkpoint === undefined) return;
+    actedInside.set(this.callId, [...(actedInside.get(this.callId) ?? []), inner]);
+  }
+
+  onUndoneInside(callId: string): void {
+    const { actedInside } = this.#turn;
+    const rest = actedInside.get(this.callId)?.filter(({ settlement }) => settlement.callId !== callId);
+    if (rest !== undefined) actedInside.set(this.callId, rest);
   }
 
   onSettle(settlement: Settlement, staged: Staged): void | Promise<void> {
@@ -223,6 +247,10 @@ export class TurnCall implements CallRun {
     turn.endedBy = undefined;
     return outcome.status === 'ok' ? endsTurn : undefined;
   }
+}
+
+function toStarted(callId: string, answer: Answer | undefined): StartedEntry {
+  return { kind: 'started', callId, ...(answer === undefined ? {} : { answer }) };
 }
 
 const none: readonly never[] = [];

@@ -8,7 +8,7 @@ import type { TurnEvent } from '../contract/turn-events.ts';
 import type { TurnResult } from '../contract/turn-result.ts';
 import { randomId, systemClock } from '../defaults.ts';
 import { CallLimit } from '../dispatch/call-limit.ts';
-import type { CallRun } from '../dispatch/call-run.ts';
+import type { CallRun, InnerCall } from '../dispatch/call-run.ts';
 import { checkSignal, earliest, outerRun } from '../dispatch/dispatch-options.ts';
 import { safeListener } from '../dispatch/safe-listener.ts';
 import { OptionsError } from '../errors.ts';
@@ -60,6 +60,8 @@ export interface Turn {
   endedBy: { readonly callId: string; readonly endsTurn: EndedInside } | undefined;
   /** The tools that ran since the checkpoint, by call: a later step may not have them any more. */
   readonly ran: Map<string, ResolvedTool>;
+  /** The calls with outside effects that were made inside calls since the checkpoint, by the call of the turn. */
+  readonly actedInside: Map<string, readonly InnerCall[]>;
   /** The point to which a rewind goes back, once there is one. */
   checkpoint: Checkpoint | undefined;
   /** The limits of the calls that are running now, by call. */
@@ -119,6 +121,7 @@ export function openTurn(options: TurnOptions, runNested: Turn['runNested'], rea
     runNested,
     endedBy: undefined,
     ran: new Map(),
+    actedInside: new Map(),
     checkpoint: undefined,
     running: new Map(),
     systemAsUser: false,

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import {
   createSession,
+  dispatchCall,
   fail,
   type Journal,
   pending,
@@ -511,3 +512,29 @@ test('[R49] no generated turn that is killed runs an effect twice, has an invali
     { numRuns: 25 },
   );
 });
+
+test.each(['none', 'session', 'external'] as const)(
+  '[R49] what a call does outside inside a call of a tool with effects %s happens at most once, wherever the process dies',
+  async (effects) => {
+    let doubts = 0;
+    const report = await killAtEveryBoundary(() => {
+      const paid: string[] = [];
+      const pay = tool({ description: 'Pays.', inputSchema: z.object({}), execute: () => paid.push('paid') });
+      const outer = tool({
+        description: 'Pays inside.',
+        effects,
+        inputSchema: z.object({}),
+        execute: async (_input, ctx) =>
+          (await dispatchCall({ tools: { pay }, parent: ctx, call: { toolName: 'pay' } })).outcome.text,
+      });
+      const replies: ScriptedReply[] = [{ toolName: 'outer' }, 'Done.'];
+      return {
+        turn: () => ({ prompt: 'Go.', newId: sequentialIds(), tools: { outer } }),
+        model: (steps: number) => scriptedModel(replies.slice(steps)),
+        effects: () => paid,
+      };
+    });
+    for (const { outcome } of report.tries) if (outcome === 'unknown_outcome') doubts++;
+    expect(doubts).toBeGreaterThan(0);
+  },
+);

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { memoryFilesystem } from '../../src/doors/files.ts';
 import {
@@ -823,6 +823,76 @@ test('[R35] a failed call of such a tool does not forbid the rewind', async () =
   });
   expect(result.settlements.at(-1)?.outcome.status).toBe('ok');
   expect(session.read(notes)).toEqual([]);
+});
+
+describe('calls inside calls', () => {
+  const none = z.object({});
+  const back = { toolName: 'rewind', input: { reason: 'wrong', guidance: 'again' } };
+
+  /** A turn in which `outer` makes calls, and which is then rewound. */
+  async function rewound(inner: ToolSet, calls: readonly string[], effects: 'session' | 'external' = 'session') {
+    const outer = tool({
+      description: 'Makes calls.',
+      effects,
+      inputSchema: none,
+      async execute(_input, ctx) {
+        for (const toolName of calls) await dispatchCall({ tools: inner, parent: ctx, call: { toolName } });
+        return 'made';
+      },
+    });
+    const model = scriptedModel([{ toolName: 'outer' }, back, 'Done.']);
+    const { settlements } = await runTurn({
+      model,
+      prompt: 'Go.',
+      tools: { outer, rewind: rewindTool },
+      logger: quiet,
+    });
+    return { outcome: settlements.at(-1)?.outcome, told: JSON.stringify(model.requests.at(-1)?.prompt.at(-1)) };
+  }
+
+  test('[R35] are compensated in reverse order, and those that cannot be are listed', async () => {
+    const undone: unknown[] = [];
+    const acting = (name: string) =>
+      tool({
+        description: 'Acts.',
+        inputSchema: none,
+        execute: () => name,
+        compensate: (value) => void undone.push(value),
+      });
+    const wire = tool({ description: 'Pays.', inputSchema: none, execute: () => 'wired' });
+    const { told } = await rewound({ book: acting('book'), rent: acting('rent'), wire }, ['book', 'wire', 'rent']);
+    expect(undone).toEqual(['rent', 'book']);
+    expect(told).toContain('These calls took effect outside and still stand:\\n- wire {}');
+    expect(told).not.toMatch(/- (book|rent|outer)/);
+  });
+
+  test('[R35] of a tool that forbids rewinds deny the rewind', async () => {
+    const wire = tool({ description: 'Pays.', inputSchema: none, forbidsRewind: true, execute: () => 'wired' });
+    const { outcome } = await rewound({ wire }, ['wire'], 'external');
+    expect(outcome).toMatchObject({ status: 'error', code: 'denied' });
+    expect(outcome?.text).toContain('"wire" has taken effect and forbids going back past it');
+  });
+
+  test('[R35] that a rewind of their own turn undid are not undone again', async () => {
+    const undone: unknown[] = [];
+    const book = tool({
+      ...{ description: 'Books.', inputSchema: none, execute: () => 'booked' },
+      compensate: (value) => void undone.push(value),
+    });
+    const agent = tool({
+      description: 'Works.',
+      effects: 'session',
+      inputSchema: none,
+      async execute(_input, ctx) {
+        const own = scriptedModel([{ toolName: 'book' }, back, 'Done.']);
+        return (await ctx.runTurn({ prompt: 'Work.', model: own, tools: { book, rewind: rewindTool } })).response;
+      },
+    });
+    const model = scriptedModel([{ toolName: 'agent' }, back, 'Done.']);
+    await runTurn({ model, prompt: 'Go.', tools: { agent, rewind: rewindTool }, logger: quiet });
+    expect(undone).toEqual(['booked']);
+    expect(JSON.stringify(model.requests.at(-1)?.prompt)).not.toContain('still stand');
+  });
 });
 
 test('[R35] a tool that the current step no longer offers is still compensated and listed, and can still forbid the rewind', async () => {
