@@ -163,7 +163,7 @@ export class ReadOnlyError extends LastcallError {
   constructor(what: string) {
     super(
       'read_only',
-      `${what}, where the session can only be read. A tool that writes declares effects: 'session'. Approval checks, beforeCall of policies, middleware and compensate never write.`,
+      `${what} is a write. A tool with effects: 'none' cannot write: declare effects: 'session' instead. Nor can an approval check, beforeCall of a policy, middleware or compensate.`,
     );
   }
 }
