@@ -116,7 +116,7 @@ async function deadEvents(api: Api): Promise<readonly Finding[]> {
           text: `${dead} dead event${dead === 1 ? '' : 's'} of ${name}: GET ${api.url}/api/agents/${id}/inbox?status=dead`,
         });
     }
-    return findings.length > 0 ? findings : [{ level: 'ok', text: 'no dead events' }];
+    return findings.length > 0 ? findings : [{ level: 'ok', text: 'no dead events in inboxes of agents' }];
   } catch (error) {
     return [{ level: 'fail', text: messageOf(error) }];
   }

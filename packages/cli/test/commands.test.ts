@@ -202,7 +202,7 @@ async function signIn(link: string): Promise<unknown> {
 test('[S12] doctor reports no problem in a working folder with its gateway', async () => {
   const { code, out } = await askAsProcess(['doctor']);
   expect(out).toBe(
-    `ok    node ${process.versions.node}\nwarn  no lastcall.config.ts here, so the demo runs: lastcall init\nok    store SQLite in .lastcall, in use by a gateway\nok    model rehearsal (no key found)\nok    gateway answers at ${url}\nok    no dead events\n`,
+    `ok    node ${process.versions.node}\nwarn  no lastcall.config.ts here, so the demo runs: lastcall init\nok    store SQLite in .lastcall, in use by a gateway\nok    model rehearsal (no key found)\nok    gateway answers at ${url}\nok    no dead events in inboxes of agents\n`,
   );
   expect(code).toBe(0);
 });

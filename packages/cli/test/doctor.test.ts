@@ -65,4 +65,21 @@ describe('doctor', () => {
     const { out } = await lastcall(['doctor', '--url', address], { folder: broken.path, env: hopeless });
     expect(out).toMatch(/^warn {2}1 dead event of Concierge: /m);
   });
+
+  test('[S12] counts the same dead events as the gateway: those in the inboxes of agents, not those of conversations', async () => {
+    await using broken = await makeFolder();
+    const hopeless = { ...env, LASTCALL_MODEL: 'nobody/any' };
+    await using started = Program.lastcall(['start'], { folder: broken.path, env: hopeless });
+    const address = await started.listens();
+    const room = new DemoSpace(address);
+    expect(await room.ask('/chat', { agent: 'Concierge', message: 'Hello!' })).toMatchObject({
+      error: expect.anything(),
+    });
+    const { counts } = await room.ask('/api/status');
+    const { out } = await lastcall(['doctor', '--url', address], { folder: broken.path, env: hopeless });
+    expect([counts.deadEvents, out]).toEqual([
+      0,
+      expect.stringMatching(/^ok {4}no dead events in inboxes of agents$/m),
+    ]);
+  });
 });

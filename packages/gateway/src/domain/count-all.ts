@@ -1,10 +1,11 @@
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Tables } from '../ports/store/schema/tables.ts';
 import { IS_PENDING } from './calls/is-waiting.ts';
-import { inView, isLimited, throughAgents, type View } from './projects/view.ts';
+import { inView, throughAgents, type View } from './projects/view.ts';
 
 export interface Counts {
   readonly agents: number;
+  /** Those in the inboxes of agents. */
   readonly deadEvents: number;
   readonly waitingCalls: number;
 }
@@ -23,7 +24,7 @@ export async function countAll(db: Kysely<Tables>, view: View): Promise<Counts> 
       .selectFrom('inbox_events')
       .select((eb) => eb.fn.countAll().as('count'))
       .where('status', '=', sql.lit('dead'))
-      .where(throughThreads(view))
+      .where(inInboxes(view))
       .executeTakeFirstOrThrow(),
     db
       .selectFrom('calls')
@@ -35,8 +36,7 @@ export async function countAll(db: Kysely<Tables>, view: View): Promise<Counts> 
   return { agents: count(agents), deadEvents: count(deadEvents), waitingCalls: count(waitingCalls) };
 }
 
-function throughThreads(view: View): RawBuilder<SqlBool> {
-  return isLimited(view)
-    ? sql<SqlBool>`thread_id in (select id from threads where ${throughAgents(view, 'threads.agent_id')})`
-    : sql<SqlBool>`1 = 1`;
+/** Only inboxes of agents are listed and redriven: who asked in a conversation has got its failure, and a deleted agent reads nothing. */
+function inInboxes(view: View): RawBuilder<SqlBool> {
+  return sql<SqlBool>`thread_id in (select id from agents where status <> 'deleted' and ${inView(view, 'agents')})`;
 }
