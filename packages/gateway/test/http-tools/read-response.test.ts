@@ -51,3 +51,11 @@ test('a body that breaks off is an error, and not a shorter response', async () 
   body.destroy();
   await expect(reading).rejects.toThrow('broke off');
 });
+
+test('[X9] [T19] JSON with a number that cannot be read exactly stays the text that was sent, unless a schema reads it', async () => {
+  const text = '{"id":1234567890123456789}';
+  expect(await read(text, 'application/json')).toBe(text);
+  const checked = { body: bodyOf(text), contentType: 'application/json', hasSchema: true };
+  expect(await readResponse(checked, known)).toEqual({ id: 1234567890123456800 });
+  expect(await read('{"id":1}', 'application/json')).toEqual({ id: 1 });
+});

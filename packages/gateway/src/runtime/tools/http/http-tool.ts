@@ -33,11 +33,13 @@ export function httpTool(config: ToolConfig, { egress, secrets }: Outgoing): Htt
   const execution = readHttpExecution(config.execution ?? {});
   const fill = requestTemplate(execution);
   const { known } = secrets;
+  const hasSchema = config.outputSchema !== undefined;
   const execute = async (input: unknown, ctx: ToolContext): Promise<unknown> => {
     // Everything is filled in before anything is sent: a secret that may not be used fails without any traffic.
     const request = fill({ input, secret: (name) => secrets.read(name) });
     const keys = execution.signingSecrets.map((text) => secrets.read(text.slice('${env.'.length, -1)));
-    const send = (): Promise<Attempt> => attempt(egress, known, withHeaders(request, ctx, keys), ctx.abortSignal);
+    const send = (): Promise<Attempt> =>
+      attempt(egress, withHeaders(request, ctx, keys), { known, hasSchema, signal: ctx.abortSignal });
     return await sendUntilDone(send, { isRepeatable: config.idempotent === true, ctx });
   };
   const made = dataTool({ description: config.description, ...dataSchemas(config), execute });
@@ -82,16 +84,18 @@ function withHeaders(request: FilledRequest, { idempotencyKey }: ToolContext, ke
   return { ...request, headers: { 'idempotency-key': idempotencyKey, ...request.headers, ...signature } };
 }
 
-async function attempt(
-  egress: Egress,
-  known: KnownSecrets,
-  request: FilledRequest,
-  signal: AbortSignal,
-): Promise<Attempt> {
+interface Reading {
+  readonly known: KnownSecrets;
+  readonly hasSchema: boolean;
+  readonly signal: AbortSignal;
+}
+
+async function attempt(egress: Egress, request: FilledRequest, reading: Reading): Promise<Attempt> {
   const { host } = request.url;
+  const { known, signal } = reading;
   try {
     const response = await egress.request({ ...request, signal, holdsSecret: (text) => known.isIn(text) });
-    return await toAttempt(response, host, known);
+    return await toAttempt(response, host, reading);
   } catch (error) {
     // The call was aborted from outside, and core reports how.
     if (signal.aborted) throw error;
@@ -104,9 +108,9 @@ async function attempt(
 async function toAttempt(
   { status, headers, body }: EgressResponse,
   host: string,
-  known: KnownSecrets,
+  { known, hasSchema }: Reading,
 ): Promise<Attempt> {
-  const value = await readResponse({ body, contentType: oneOf(headers['content-type']) }, known);
+  const value = await readResponse({ body, contentType: oneOf(headers['content-type']), hasSchema }, known);
   if (status >= 200 && status < 300) {
     // To a model, an empty result would look as if the tool had not answered.
     const result = value === '' ? ok(null, `HTTP ${status}, with an empty body.`) : value;

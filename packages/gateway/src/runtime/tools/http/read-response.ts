@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { parseJson } from '@lastcall/core/internal';
+import { inexactNumber, parseJson } from '@lastcall/core/internal';
 import type { KnownSecrets } from '../../../telemetry/known-secrets.ts';
 
 /** How much of a response is read. The connection is closed after that. */
@@ -10,15 +10,26 @@ const MARGIN_BYTES = 65_536;
 
 const CUT = '\n[cut: the response was longer than 1 MiB]';
 
-/** The body of a response: JSON as a value, anything else as text, with secrets removed. */
+interface ReceivedBody {
+  readonly body: Readable;
+  readonly contentType: string | undefined;
+  /** True if the value must fit a schema, which text does not. */
+  readonly hasSchema?: boolean;
+}
+
+/**
+ * The body of a response: JSON as a value, anything else as text, with secrets removed. JSON with a number that cannot be read exactly, such as
+ * a long id, stays text too, so that the model reads the number that was sent.
+ */
 export async function readResponse(
-  { body, contentType }: { readonly body: Readable; readonly contentType: string | undefined },
+  { body, contentType, hasSchema = false }: ReceivedBody,
   secrets: KnownSecrets,
 ): Promise<unknown> {
   const { bytes, hasEnded } = await readBytes(body);
   const text = decode(bytes, contentType);
   if (bytes.length > MOST_BYTES) return cutText(secrets.removeFrom(text), hasEnded);
-  const json = isJson(contentType) ? parsed(text, secrets) : undefined;
+  const isValue = isJson(contentType) && (hasSchema || inexactNumber(text) === undefined);
+  const json = isValue ? parsed(text, secrets) : undefined;
   return json === undefined ? secrets.removeFrom(text) : json.value;
 }
 
