@@ -27,7 +27,8 @@ export async function deleteAgent(tx: Tx, agentId: string): Promise<void> {
   // The agent may have joined another space before its row was locked.
   await leaveSpaces(tx, entityId);
   await cancelWaiting(tx, { agentId });
-  // An approved call that waits for the agent to run it is no longer pending, but its card is still open.
+  // An approved call that waits for the agent to run it is no longer pending, but its card is still open. The card of a call that has
+  // started is left to its run, which is cancelled below: the call may have taken effect.
   await cancelCards(tx, entityId);
   await noteToolUses(tx, agentId, {});
   await endGrantsOfAgent(tx, agentId);

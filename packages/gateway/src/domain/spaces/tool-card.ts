@@ -131,7 +131,10 @@ function withoutAnswer(known: CardCall, { kind }: Partial<CardCall>): object {
   return rest;
 }
 
-/** Cancels all open cards of the entity. */
+/**
+ * Cancels the open cards of the entity, except for those of calls that have started: they may have taken effect, and only their run knows
+ * how they end.
+ */
 export async function cancelCards(tx: Tx, entityId: string): Promise<void> {
   const open = await tx.db
     .selectFrom('messages')
@@ -143,6 +146,16 @@ export async function cancelCards(tx: Tx, entityId: string): Promise<void> {
     .where('entity_id', '=', entityId)
     .where('kind', '=', 'tool')
     .where('status', 'in', ['running', 'requires_action'])
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('calls')
+            .select('calls.id')
+            .whereRef('calls.id', '=', 'messages.call_id')
+            .where('calls.status', '=', 'started'),
+        ),
+      ),
+    )
     .orderBy('id')
     .execute();
   for (const { call_id } of open) if (call_id !== null) await updateCard(tx, call_id, { status: 'cancelled' });
