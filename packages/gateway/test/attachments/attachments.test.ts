@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { sweepUploads } from '../../src/domain/artifacts/upload.ts';
 import { createArtifactFiles } from '../../src/ports/artifacts/artifact-files.ts';
+import { readSentFile } from '../../src/transport/http/file-form.ts';
 import { openApi, toRequest } from '../http/api.ts';
 import { PNG } from '../images/painter.ts';
 import { forEachTest } from '../support/for-all-tests.ts';
@@ -162,6 +163,106 @@ describe.each(databases)('files of messages on $kind', ({ create }) => {
     expect((await upload(api.key)).status).toBe(422);
     expect((await upload(api.key, PNG, 'entityId=none')).status).toBe(404);
     expect(await readdir(folder.path)).toEqual([]);
+  });
+
+  const uploadForm = async (secret: string, parts: readonly [string, File | string][], headers: object = {}) => {
+    const body = new FormData();
+    for (const [name, value] of parts) body.append(name, value);
+    const form = new Response(body);
+    const request = new Request('http://gateway/api/artifacts', {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${secret}`,
+        'content-type': form.headers.get('content-type') ?? '',
+        ...headers,
+      },
+      body: await form.arrayBuffer(),
+    });
+    const response = await api.app.fetch(request);
+    // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever came.
+    return { status: response.status, body: (await response.json()) as any };
+  };
+  const file = (bytes: Uint8Array | string = PNG, name = 'pläne "a".png', type = 'image/png') =>
+    new File([typeof bytes === 'string' ? bytes : new Uint8Array(bytes)], name, { type });
+
+  test('[O10] a file that is sent as a form is stored without the form, with its own name and type', async () => {
+    const { tokens } = await people();
+    const { status, body } = await uploadForm(tokens.ada, [['file', file()]]);
+    expect([status, body]).toEqual([
+      201,
+      { id: body.id, name: 'pläne "a".png', mediaType: 'image/png', bytes: PNG.length },
+    ]);
+    const stored = await load(`/api/artifacts/${body.id}`, tokens.ada);
+    expect(Buffer.from(await stored.arrayBuffer())).toEqual(Buffer.from(PNG));
+    const audio = await uploadForm(tokens.ada, [['file', file('No magic bytes.', 'a.wav', 'audio/wav')]]);
+    expect(audio.body).toMatchObject({ name: 'a.wav', mediaType: 'audio/wav' });
+  });
+
+  test('[O10] the fields of a form say the name and who uploads, and a key of another project finds nobody', async () => {
+    const { ada, bob, tokens } = await people();
+    const sent: [string, File | string][] = [
+      ['file', file()],
+      ['name', 'b.png'],
+      ['entityId', ada],
+    ];
+    const { status, body } = await uploadForm(api.key, sent);
+    expect([status, body.name]).toEqual([201, 'b.png']);
+    expect((await load(`/api/artifacts/${body.id}`, tokens.ada)).status).toBe(200);
+    expect((await load(`/api/artifacts/${body.id}`, tokens.bob)).status).toBe(404);
+    expect((await uploadForm(tokens.bob, sent)).status).toBe(422);
+    expect((await uploadForm(tokens.bob, [...sent.slice(0, 1), ['entityId', bob]])).status).toBe(201);
+    expect((await uploadForm(api.key, sent.slice(0, 1))).status).toBe(422);
+    await api.done('POST', '/api/projects', { id: 'other' });
+    const other = await api.done<{ key: string }>('POST', '/api/keys', {
+      ...{ name: 'k', scopes: ['admin'], project: 'other' },
+    });
+    expect((await uploadForm(other.key, sent)).status).toBe(404);
+    expect(await readdir(folder.path)).toHaveLength(2);
+  });
+
+  test('[O10] a form without a file, with several, with other fields or that is broken is refused with 422, and nothing is kept', async () => {
+    const { tokens } = await people();
+    for (const parts of [
+      [],
+      [['name', 'a.png']],
+      [
+        ['file', file()],
+        ['other', file()],
+      ],
+      [
+        ['file', file()],
+        ['other', 'text'],
+      ],
+      [
+        ['file', file()],
+        ['name', 'a'],
+        ['name', 'b'],
+      ],
+      [['file', file('')]],
+    ] as [string, File | string][][]) {
+      const { status, body } = await uploadForm(tokens.ada, parts);
+      expect([parts.length, status, body.error.code]).toEqual([parts.length, 422, 'invalid_request']);
+    }
+    for (const type of ['multipart/form-data', 'multipart/form-data; boundary=other'])
+      expect((await uploadForm(tokens.ada, [['file', file()]], { 'content-type': type })).status).toBe(422);
+    // Nobody learns of a wrong form without a right to upload.
+    expect((await uploadForm('wrong', [])).status).toBe(401);
+    expect((await uploadForm(await api.keyWith('read'), [])).status).toBe(403);
+    expect((await uploadForm(tokens.ada, [['file', file(Buffer.alloc(10_001))]])).status).toBe(413);
+    expect(existsSync(folder.path) ? await readdir(folder.path) : []).toEqual([]);
+  });
+
+  test('[O10] a form with many parts or long headers is refused before it is parsed, and its file may have any bytes', async () => {
+    const sent = async (body: string) =>
+      await readSentFile(Buffer.from(body), new Headers({ 'content-type': 'multipart/form-data; boundary="-b"' }));
+    const part = (head: string, body = '') => `---b\r\nContent-Disposition: form-data; ${head}\r\n\r\n${body}\r\n`;
+    const content = '--x\r\n--\r\n\r\n'.repeat(1_000);
+    const read = await sent(`${part('name="file"; filename="a"', content)}---b--\r\n`);
+    expect([Buffer.from(read.bytes).toString(), read.name]).toEqual([content, 'a']);
+    const refusal = { code: 'invalid_request', details: { path: 'body' } };
+    await expect(sent(`${part('name="a"').repeat(21)}---b--\r\n`)).rejects.toMatchObject(refusal);
+    await expect(sent(`${part(`name="${'a'.repeat(10_000)}"`)}---b--\r\n`)).rejects.toMatchObject(refusal);
+    await expect(sent('---b')).rejects.toMatchObject(refusal);
   });
 
   test('folders and control characters are removed from names', async () => {

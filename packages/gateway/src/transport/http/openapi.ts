@@ -146,9 +146,17 @@ function requestBody({ hasTextForm }: Endpoint, body: z.ZodType, toSchema: ToSch
   return { required, content: hasTextForm ? { ...json, ...text } : json };
 }
 
+const BINARY: Schema = { type: 'string', format: 'binary' };
+const TEXT: Schema = { type: 'string' };
+
 const FILE_BODY: Schema = {
   required: true,
-  content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
+  content: {
+    'application/octet-stream': { schema: BINARY },
+    'multipart/form-data': {
+      schema: { type: 'object', properties: { file: BINARY, name: TEXT, entityId: TEXT }, required: ['file'] },
+    },
+  },
 };
 
 /** The resource: the first part of the path. */

@@ -6,10 +6,13 @@ import { artifactTypeOf, extensionOf } from '../../../domain/artifacts/media-typ
 import { insertUpload, type Upload } from '../../../domain/artifacts/upload.ts';
 import { invalid } from '../../../domain/entities/invalid.ts';
 import { newId } from '../../../domain/new-id.ts';
+import { isVisible } from '../../../domain/projects/is-visible.ts';
 import type { ArtifactFiles } from '../../../ports/artifacts/artifact-files.ts';
-import { limitedTo } from '../../caller.ts';
+import type { Tx } from '../../../ports/store/store.ts';
+import { type Caller, limitedTo, viewOf } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
-import { idField, numberInQuery } from '../fields.ts';
+import { numberInQuery } from '../fields.ts';
+import { fileFields, readSentFile } from '../file-form.ts';
 import { actingFor } from '../on-behalf.ts';
 import { attachmentSchema } from '../schemas/message.ts';
 
@@ -26,35 +29,39 @@ export function artifactEndpoints(files: ArtifactFiles | undefined, secret: Uint
       path: '/api/artifacts',
       summary: 'Send a file, to attach it to a message',
       description:
-        'The body is the file. Its type is detected from its bytes. A file that is in no message after a day is deleted.',
+        'The body is the file, or a form (`multipart/form-data`) with one file, in which `name` and `entityId` may be fields. Its type is detected from its bytes. A file that is in no message after a day is deleted.',
       access: 'entity',
-      query: z.strictObject({
-        name: z.string().max(1_000).optional().meta({ description: 'The name of the file. Default: its id.' }),
-        entityId: idField.optional().meta({ description: 'Who uploads it. Required with a secret key.' }),
-      }),
+      query: z.strictObject(fileFields),
       status: 201,
       answer: attachmentSchema,
       refusals: [404],
       upload: {
         mostBytes: ({ artifactBytes }) => artifactBytes,
-        async store(bytes, headers): Promise<Upload | undefined> {
+        async store(bytes, headers): Promise<Received | undefined> {
           if (bytes.length === 0 || files === undefined) return undefined;
-          const said = (headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
-          const upload = { id: newId(), mediaType: artifactTypeOf(bytes, said), bytes: bytes.length };
-          await files.write(upload.id, bytes);
-          return upload;
+          const file = await readSentFile(bytes, headers).catch((error: unknown) => asRefusal(error));
+          if (file instanceof ApiError) return { refusal: file };
+          if (file.bytes.length === 0) return undefined;
+          const mediaType = artifactTypeOf(file.bytes, file.mediaType);
+          const upload = { id: newId(), mediaType, bytes: file.bytes.length };
+          await files.write(upload.id, file.bytes);
+          return { upload, name: file.name, entityId: file.entityId };
         },
-        async drop(upload) {
-          if (upload !== undefined) await files?.remove((upload as Upload).id);
+        async drop(opened) {
+          const { upload } = (opened ?? {}) as Partial<Received>;
+          if (upload !== undefined) await files?.remove(upload.id);
         },
       },
       async handle({ caller, query, opened }, tx) {
-        const entityId = actingFor(caller, query.entityId);
+        const { upload, refusal, ...fields } = (opened ?? {}) as Partial<Received>;
+        if (refusal !== undefined) throw refusal;
+        await assertVisible(tx, caller, fields.entityId);
+        const entityId = actingFor(caller, query.entityId ?? fields.entityId);
         if (entityId === undefined)
           throw invalid('entityId', 'is required with a secret key: it says who uploads the file.');
         if (files === undefined) throw new ApiError('forbidden', 'This gateway stores no files.');
-        if (opened === undefined) throw invalid('body', 'must be the file. It is empty.');
-        return await insertUpload(tx, { upload: opened as Upload, entityId, name: query.name ?? '' });
+        if (upload === undefined) throw invalid('body', 'must be the file. It is empty.');
+        return await insertUpload(tx, { upload, entityId, name: query.name ?? fields.name ?? '' });
       },
     }),
     endpoint({
@@ -103,6 +110,27 @@ export function artifactEndpoints(files: ArtifactFiles | undefined, secret: Uint
       respond: (artifact) => send(artifact, { 'cross-origin-resource-policy': 'cross-origin' }),
     }),
   ];
+}
+
+/** A file whose bytes are stored, or why it is refused. */
+interface Received {
+  readonly upload?: Upload;
+  readonly refusal?: ApiError;
+  /** What a form said beside the file. */
+  readonly name?: string | undefined;
+  readonly entityId?: string | undefined;
+}
+
+/** A wrong form is refused only after the caller was checked. */
+function asRefusal(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  throw error;
+}
+
+/** An entity of the query was checked by project-rules.ts. One that a form names is checked here. */
+async function assertVisible({ db }: Tx, caller: Caller, id: string | undefined): Promise<void> {
+  if (id === undefined || limitedTo(caller) !== undefined) return;
+  if (!(await isVisible(db, { kind: 'entity', id }, viewOf(caller)))) throw notFound('entity', id);
 }
 
 /** Opened directly, an artifact is downloaded and not shown as a page of the gateway's origin. Two headers forbid scripts. */
