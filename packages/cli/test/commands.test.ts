@@ -266,9 +266,19 @@ test('[K13] usage prints the usage of models, and refuses what it cannot add up'
   expect(out).toMatch(/Concierge +rehearsal +turn +\d+ requests? +[\d,]+ in +0 cached +[\d,]+ out +0 USD/);
   const { items } = JSON.parse((await ask(['usage', '--by', 'kind', '--json'])).out);
   expect(items).toMatchObject([{ kind: 'turn', cost: 0, estimated: false }]);
+  const [agent] = (await space.ask('/api/agents')).items.filter((one: { name: string }) => one.name === 'Concierge');
+  const byName = await ask(['usage', '--by', 'agent', '--agent', 'Concierge']);
+  expect(byName.out).toMatch(/Concierge +\d+ requests?/);
+  expect((await ask(['usage', '--by', 'agent', '--agent', agent.id])).out).toBe(byName.out);
+  expect(await ask(['usage', '--agent', 'Nobody'])).toMatchObject({ code: 1, err: 'There is no agent "Nobody".\n' });
+  for (let twin = 0; twin < 2; twin++) await space.ask('/api/agents', { name: 'Twin', instructions: 'Help.' });
+  expect(await ask(['usage', '--agent', 'Twin'])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('use the id'),
+  });
   expect(await ask(['usage', '--by', 'colour'])).toMatchObject({
-    code: 1,
-    err: expect.stringContaining('by must list'),
+    code: 2,
+    err: expect.stringContaining('It must list some of agent'),
   });
 });
 
@@ -291,6 +301,9 @@ test('[O9] grants are listed with their conditions, and revoked', async () => {
   expect(out).toMatch(
     new RegExp(`^${grantId} +${call.toolName} +\\S+ +always +/amount \\{"atMost":200\\} +0 uses$`, 'm'),
   );
+  const caller = (await space.ask('/api/agents')).items.find(({ id }: { id: string }) => id === call.agentId);
+  expect((await ask(['grants', 'list', '--agent', caller.name])).out).toBe(out);
+  expect(await ask(['grants', 'list', '--agent', 'Nobody'])).toMatchObject({ code: 1 });
   expect(await ask(['grants', 'revoke', grantId])).toMatchObject({ code: 0, out: `Revoked the grant ${grantId}.\n` });
   expect((await ask(['grants', 'list'])).out).toBe('There are no grants.\n');
   expect((await ask(['grants', 'list', '--all'])).out).toContain('ended: revoked');

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { createProgram } from '../src/main.ts';
 import { makeFolder } from './support/folder.ts';
+import { inProcess } from './support/in-process.ts';
 import { lastcall } from './support/program.ts';
 
 const COMMANDS = [
@@ -29,6 +30,30 @@ test('[S12] there are these commands, and each has --json, --help and a descript
     expect(command.helpInformation()).toContain('--help');
     expect(command.description()).toMatch(/\.$/);
   }
+});
+
+test.each([
+  { args: ['start', '--port', 'abc'], option: '--port' },
+  { args: ['dev', '--port', '65536'], option: '--port' },
+  { args: ['search', 'x', '--limit', '0'], option: '--limit' },
+  { args: ['usage', '--by', 'foo'], option: '--by' },
+  { args: ['usage', '--from', 'soon'], option: '--from' },
+  { args: ['run', 'Concierge', ''], option: 'task' },
+  { args: ['record', 'Concierge', ' '], option: 'task' },
+  { args: ['eval', '--last', '51'], option: '--last' },
+  { args: ['eval', 'add', 'run', '--evaluation', 'A', '--file', 'b.json'], option: '--file' },
+])('[S12] $args exits with 2 and names $option', async ({ args, option }) => {
+  await using folder = await makeFolder();
+  const { code, out, err } = await inProcess(args, { folder: folder.path });
+  expect({ code, out }).toEqual({ code: 2, out: '' });
+  expect(err).toMatch(new RegExp(`^error: .*${option}`));
+});
+
+test('[S12] the help of fork has an example with a whole id, because the first characters of one are not accepted', async () => {
+  await using folder = await makeFolder();
+  const { code, out } = await inProcess(['fork', '--help'], { folder: folder.path });
+  expect(code).toBe(0);
+  expect(out).toMatch(/^Example: lastcall fork [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12} --at 3 /m);
 });
 
 describe('as a process', { concurrent: true }, () => {

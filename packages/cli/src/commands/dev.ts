@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { EXIT } from '../exit-code.ts';
 import { Reloader } from '../reloader.ts';
+import { wholeNumber } from './whole-number.ts';
 
 export function addDev(program: Command): void {
   program
@@ -8,7 +9,7 @@ export function addDev(program: Command): void {
     .description(
       'Run the gateway of this folder, and start it again when the configuration or what it imports changes.',
     )
-    .option('--port <port>', 'listen on this port (default: PORT, or 4100)')
+    .option('--port <port>', 'listen on this port (default: PORT, or 4100)', wholeNumber(0, 65_535))
     .option('--host <host>', 'listen on this address (default: HOST, or 127.0.0.1)')
     .option('--json', 'print every line as JSON')
     .option('--no-json', 'print readable lines, also in a pipe')
@@ -16,10 +17,10 @@ export function addDev(program: Command): void {
     .action(dev);
 }
 
-async function dev({ json, port, host }: { json?: boolean; port?: string; host?: string }): Promise<void> {
+async function dev({ json, port, host }: { json?: boolean; port?: number; host?: string }): Promise<void> {
   const flags = [
     ...(json === undefined ? [] : [json ? '--json' : '--no-json']),
-    ...(port === undefined ? [] : ['--port', port]),
+    ...(port === undefined ? [] : ['--port', String(port)]),
     ...(host === undefined ? [] : ['--host', host]),
   ];
   const reloader = new Reloader({ folder: process.cwd(), args: ['start', ...flags] });

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Client } from '@lastcall/client';
 import type { EvalCase } from '@lastcall/core/eval';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { Api } from '../api.ts';
 import { freeName } from '../eval/stored-cases.ts';
 import { CommandFailed, EXIT } from '../exit-code.ts';
@@ -21,7 +21,11 @@ export function addEvalAdd(command: Command): void {
   apiOptions(command.command('add').argument('<run>', 'the id of a run that ended'))
     .description('Make a case of a run: what was asked, and what is expected. Its calls get the recorded outcomes.')
     .option('--file <file>', 'the file with the cases', 'cases.json')
-    .option('--evaluation <name>', 'store it in the gateway, in this evaluation, in place of a file')
+    .addOption(
+      new Option('--evaluation <name>', 'store it in the gateway, in this evaluation, in place of a file').conflicts(
+        'file',
+      ),
+    )
     .option('--name <name>', 'the name of the case (default: the first words of what was asked)')
     .option('--expected <text>', 'what is expected (default: the response of the run)')
     .addHelpText('after', HELP)

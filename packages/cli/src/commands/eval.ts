@@ -2,9 +2,10 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { EvalCommandOptions } from '../eval/run-evaluations.ts';
 import { apiOptions } from './api-options.ts';
 import { addEvalAdd } from './eval-add.ts';
+import { wholeNumber } from './whole-number.ts';
 
-/** The most that --last takes. */
-const MOST_TASKS = 50;
+/** Cases at once, or runs of a case. */
+const readCount = wholeNumber(1, 10_000);
 
 export function addEval(program: Command): void {
   const command = apiOptions(
@@ -26,7 +27,7 @@ export function addEval(program: Command): void {
     .option(
       '--last <n>',
       'try an agent on its last tasks, with their recorded outcomes, and show what differs',
-      readTasks,
+      wholeNumber(1, 50),
     )
     .option('--send', 'send the results to the gateway: the studio shows them beside earlier versions')
     .option('--label <version>', 'the name of the version for --send (default: that of the configuration)')
@@ -48,20 +49,6 @@ function readShare(text: string): number {
   if (text.trim() === '' || !(share >= 0 && share <= 1))
     throw new InvalidArgumentError('It must be a number from 0 to 1.');
   return share;
-}
-
-function readTasks(text: string): number {
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 1 || count > MOST_TASKS)
-    throw new InvalidArgumentError(`It must be a whole number from 1 to ${MOST_TASKS}.`);
-  return count;
-}
-
-function readCount(text: string): number {
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 1 || count > 10_000)
-    throw new InvalidArgumentError('It must be a whole number from 1 to 10,000.');
-  return count;
 }
 
 const HELP = `

@@ -114,7 +114,7 @@ function fromJson(text: string): unknown {
 }
 
 const HELP = `
-Example: lastcall fork 019a2b --at 3 --model anthropic/claude-sonnet-4-5 --with-message "Check the total first."
+Example: lastcall fork 019a2b7c-41d8-7e52-9c06-3f8b1e0d5a94 --at 3 --with-message "Check the total first."
 
 Calls that the run made with the same input get the recorded outcome. Others run only if their tool has no effects
 outside; the rest wait for an answer. Nothing is posted in spaces, and the run itself stays as it is. The exit code says

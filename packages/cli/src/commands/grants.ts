@@ -1,6 +1,7 @@
 import { everyItem, type Grant } from '@lastcall/client';
 import type { Command } from 'commander';
 import { Api } from '../api.ts';
+import { agentId } from '../eval/find-agent.ts';
 import { loadEnv } from '../load-env.ts';
 import { createOutput } from '../terminal/output.ts';
 import { plainLine } from '../terminal/plain-line.ts';
@@ -17,7 +18,7 @@ export function addGrants(program: Command): void {
   const grants = program.command('grants').description('List and revoke grants: approvals that were given in advance.');
   apiOptions(grants.command('list'))
     .description('List the grants that cover calls now.')
-    .option('--agent <id>', 'only grants of this agent')
+    .option('--agent <agent>', 'only grants of this agent, by name or id')
     .option('--tool <name>', 'only grants for this tool')
     .option('--all', 'also grants that have ended')
     .action(list);
@@ -29,11 +30,13 @@ export function addGrants(program: Command): void {
 async function list({ url, json, agent, tool, all }: ListOptions): Promise<void> {
   loadEnv(process.cwd());
   const query = {
-    ...(agent === undefined ? {} : { agentId: agent }),
     ...(tool === undefined ? {} : { toolName: tool }),
     ...(all === true ? {} : { status: 'active' as const }),
   };
-  const grants = await new Api({ url }).ask((client) => everyItem((page) => client.grants.list({ ...query, ...page })));
+  const grants = await new Api({ url }).ask(async (client) => {
+    const ofAgent = agent === undefined ? {} : { agentId: await agentId(client, agent) };
+    return await everyItem((page) => client.grants.list({ ...query, ...ofAgent, ...page }));
+  });
   const rows = grants.map((one) => [
     one.id,
     plainLine(one.toolName),

@@ -9,6 +9,7 @@ import { hookModules } from '../module-hooks.ts';
 import { runTask, type TaskEnd } from '../run-task.ts';
 import { exitCodeOf } from '../stop-in-words.ts';
 import { createOutput } from '../terminal/output.ts';
+import { toTask } from './task-argument.ts';
 
 interface RecordOptions {
   readonly out: string;
@@ -19,7 +20,7 @@ export function addRecord(program: Command): void {
   program
     .command('record')
     .argument('<agent>', 'the name of an agent of the configuration')
-    .argument('<task>', 'what it should do, in words')
+    .argument('<task>', 'what it should do, in words', toTask)
     .description('Give an agent a task, and write what its model replied to a cassette, for tests.')
     .option('--out <file>', 'where to write it', 'cassette.json')
     .option('--json', 'print the answer as JSON')

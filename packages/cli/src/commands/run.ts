@@ -10,10 +10,14 @@ import { duration } from '../terminal/duration.ts';
 import { createOutput } from '../terminal/output.ts';
 import { plainLine } from '../terminal/plain-line.ts';
 import { type ApiCommandOptions, apiOptions } from './api-options.ts';
+import { toTask } from './task-argument.ts';
 
 export function addRun(program: Command): void {
   apiOptions(
-    program.command('run').argument('<agent>', 'its name or id').argument('<task>', 'what it should do, in words'),
+    program
+      .command('run')
+      .argument('<agent>', 'its name or id')
+      .argument('<task>', 'what it should do, in words', toTask),
   )
     .description('Give an agent a task, and print its response. What it does meanwhile is printed on standard error.')
     .option('--until <tool...>', 'go on until this tool succeeds; its output is the response')

@@ -6,23 +6,24 @@ import { createOutput } from '../terminal/output.ts';
 import { plainLine } from '../terminal/plain-line.ts';
 import { table } from '../terminal/table.ts';
 import { type ApiCommandOptions, apiOptions } from './api-options.ts';
+import { wholeNumber } from './whole-number.ts';
 
 interface SearchOptions extends ApiCommandOptions {
   readonly kind?: SearchResult['kind'];
-  readonly limit?: string;
+  readonly limit: number;
 }
 
 export function addSearch(program: Command): void {
   apiOptions(program.command('search').argument('<words...>', 'words, "phrases" and prefix*: all have to occur'))
     .description('Search messages, and inputs, outputs and errors of runs, newest first.')
     .addOption(new Option('--kind <kind>', 'only texts of this kind').choices(['message', 'input', 'output', 'error']))
-    .option('--limit <number>', 'how many results, at most 200', '20')
+    .option('--limit <number>', 'how many results, at most 200', wholeNumber(1, 200), 20)
     .action(search);
 }
 
 async function search(words: readonly string[], { url, json, kind, limit }: SearchOptions): Promise<void> {
   loadEnv(process.cwd());
-  const query = { q: toQuery(words), limit: Number(limit), ...(kind === undefined ? {} : { kind }) };
+  const query = { q: toQuery(words), limit, ...(kind === undefined ? {} : { kind }) };
   const found = await new Api({ url }).ask((client) => client.search(query));
   const rows = found.items.map((one) => [new Date(one.at).toISOString(), one.kind, placeOf(one), textOf(one)]);
   createOutput({ json }).result(found, rows.length === 0 ? 'Nothing was found.' : table(rows));

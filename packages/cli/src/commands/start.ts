@@ -1,12 +1,13 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { hasConfigFile } from '../config-files.ts';
 import { crashBySupervisor, superviseDemo } from '../demo/supervise.ts';
 import { loadEnv } from '../load-env.ts';
 import { hookModules } from '../module-hooks.ts';
+import { wholeNumber } from './whole-number.ts';
 
 interface StartOptions {
   readonly json?: boolean;
-  readonly port?: string;
+  readonly port?: number;
   readonly host?: string;
 }
 
@@ -14,8 +15,12 @@ export function addStart(program: Command): void {
   program
     .command('start')
     .description('Run the gateway of this folder, until Ctrl+C. Without a lastcall.config.ts it runs a demo.')
-    .addOption(new Option('--port <port>', 'listen on this port; 0 takes any free one (default: PORT, or 4100)'))
-    .addOption(new Option('--host <host>', 'listen on this address (default: HOST, or 127.0.0.1)'))
+    .option(
+      '--port <port>',
+      'listen on this port; 0 takes any free one (default: PORT, or 4100)',
+      wholeNumber(0, 65_535),
+    )
+    .option('--host <host>', 'listen on this address (default: HOST, or 127.0.0.1)')
     .option('--json', 'print every line as JSON')
     .option('--no-json', 'print readable lines, also in a pipe')
     .addHelpText('after', HELP)
@@ -25,7 +30,7 @@ export function addStart(program: Command): void {
 /** Runs the gateway until the process gets a signal. */
 async function start({ json, port, host }: StartOptions): Promise<void> {
   loadEnv(process.cwd());
-  if (port !== undefined) process.env.PORT = port;
+  if (port !== undefined) process.env.PORT = String(port);
   if (host !== undefined) process.env.HOST = host;
   const crash = crashBySupervisor();
   if (crash === undefined && mayBeSupervised()) {

@@ -1,6 +1,7 @@
 import type { UsageItem } from '@lastcall/client';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { Api } from '../api.ts';
+import { agentId } from '../eval/find-agent.ts';
 import { loadEnv } from '../load-env.ts';
 import { createOutput } from '../terminal/output.ts';
 import { plainLine } from '../terminal/plain-line.ts';
@@ -17,24 +18,36 @@ interface UsageOptions extends ApiCommandOptions {
 export function addUsage(program: Command): void {
   apiOptions(program.command('usage'))
     .description('Show what models were asked, and what it cost.')
-    .option('--by <keys>', 'what it is added up by: agent, model, day, entity, kind', 'day,agent')
-    .option('--from <day>', 'the first day, e.g. 2026-01-31, in UTC (default: 29 days before the last)')
-    .option('--to <day>', 'the last day (default: today)')
-    .option('--agent <id>', 'only this agent')
+    .option('--by <keys>', 'what it is added up by: agent, model, day, entity, kind', toKeys, 'day,agent')
+    .option('--from <day>', 'the first day, e.g. 2026-01-31, in UTC (default: 29 days before the last)', toDay)
+    .option('--to <day>', 'the last day (default: today)', toDay)
+    .option('--agent <agent>', 'only this agent, by name or id')
     .addHelpText('after', '\nExample: lastcall usage --by model,kind --from 2026-01-01')
     .action(show);
 }
 
 async function show({ url, json, by, from, to, agent }: UsageOptions): Promise<void> {
   loadEnv(process.cwd());
-  const query = {
-    by,
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
-    ...(agent === undefined ? {} : { agentId: agent }),
-  };
-  const report = await new Api({ url }).ask((client) => client.usage.get(query));
+  const query = { by, ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+  const report = await new Api({ url }).ask(async (client) =>
+    client.usage.get({ ...query, ...(agent === undefined ? {} : { agentId: await agentId(client, agent) }) }),
+  );
   createOutput({ json }).result(report, usageInWords(report));
+}
+
+const KEYS = ['agent', 'model', 'day', 'entity', 'kind'];
+
+function toKeys(text: string): string {
+  const keys = text.split(',');
+  if (!keys.every((key) => KEYS.includes(key)))
+    throw new InvalidArgumentError(`It must list some of ${KEYS.join(', ')}, separated by commas.`);
+  return text;
+}
+
+function toDay(text: string): string {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || Number.isNaN(Date.parse(text)))
+    throw new InvalidArgumentError('It must be a day such as 2026-01-31, in UTC.');
+  return text;
 }
 
 interface Report {
