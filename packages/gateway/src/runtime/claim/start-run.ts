@@ -62,7 +62,8 @@ export async function startRun({ metrics, events, last, ...given }: NewRunInputs
     tx.emit({ stream: spaceStream(run.active_in), type: 'agent.active', payload });
   }
   const answers = isMachine ? answersOf(entries) : await readDecisions(tx, waiting);
-  return toActiveRun(inputs, { run, entries, written, answers, waking, isTakenOver: false });
+  const earlierEntries = past.transcript.entries.length;
+  return toActiveRun(inputs, { run, entries, written, answers, waking, isTakenOver: false, earlierEntries });
 }
 
 /** The space in which the run begins. Undefined if the events have none that the agent is still in: then the active space stays as it is. */

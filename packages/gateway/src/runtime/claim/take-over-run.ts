@@ -3,6 +3,7 @@ import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import type { EventRow } from '../../domain/inbox/waiting-events.ts';
 import type { Takeover } from '../../domain/runs/takeover.ts';
 import { runStream } from '../../domain/streams/stream-names.ts';
+import { PastTranscript } from '../../domain/transcript/past-transcript.ts';
 import { countLost } from '../../domain/usage/count-usage.ts';
 import type { Services } from '../../ports/services.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
@@ -109,7 +110,23 @@ export async function continueRun({
   const began = { entityId: inputs.agent.entityId, createdAt: open.created_at };
   const spaces = inputs.kind.hasSpaces ? await findWakingSpaces(tx, events) : [];
   const waking = await spaceOfOpenRun(tx, began, spaces);
-  return toActiveRun(inputs, { run: open, entries: [], written: [], answers, waking, isTakenOver: true });
+  const earlierEntries = await countEarlier(inputs, open.id);
+  const taken = { entries: [], written: [], isTakenOver: true, earlierEntries };
+  return toActiveRun(inputs, { run: open, answers, waking, ...taken });
+}
+
+/** How many entries the transcript had before the run. What a fork copied of its original was paid there. */
+async function countEarlier({ held, loaded, past, fork }: ActiveRunInputs, runId: string): Promise<number> {
+  if (past.flaw !== undefined) return 0;
+  const first = await held.tx.db
+    .selectFrom('transcript_entries')
+    .select((eb) => eb.fn.min('seq').as('seq'))
+    .where('run_id', '=', runId)
+    .where('seq', '>', fork?.baseSeq ?? 0)
+    .executeTakeFirst();
+  const before = new PastTranscript();
+  before.read(loaded.rows.filter(({ seq }) => seq < (first?.seq ?? Number.POSITIVE_INFINITY)));
+  return before.entries;
 }
 
 async function toTakeover(tx: Tx, { open, row }: Pick<OpenRun, 'open' | 'row'>): Promise<Takeover> {

@@ -26,7 +26,7 @@ export interface ActiveRunInputs {
   readonly fork: ActiveFork | undefined;
 }
 
-interface RunInputs extends Pick<ActiveRun, 'answers' | 'isTakenOver'> {
+interface RunInputs extends Pick<ActiveRun, 'answers' | 'isTakenOver' | 'earlierEntries'> {
   readonly run: RunRow;
   readonly entries: readonly Entry[];
   readonly written: readonly TranscriptRow[];

@@ -7,7 +7,6 @@ import { createSeal } from '../../domain/keys/seal.ts';
 import { newId } from '../../domain/new-id.ts';
 import { addRunUsage } from '../../domain/runs/nested-usage.ts';
 import { storeSubAgentTurn, toSteps } from '../../domain/runs/sub-agent-turn.ts';
-import { toStoredTranscript } from '../../domain/transcript/load-transcript.ts';
 import type { Services } from '../../ports/services.ts';
 import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
@@ -215,14 +214,11 @@ function contractOf(config: AgentConfig, { tools }: Pick<RunTools, 'tools'>): st
 
 function endOfTurn(run: ActiveRun, stop: Stop): ReturnType<RunJournalOptions['endOf']> {
   const { entries } = run.transcript;
-  return { usage: usageOf(ownEntries(run)), ...saidAtEnd(run, entries, stop), isOverBudget: isOverBudget(run) };
-}
-
-/** What a fork copied from the original was paid there. */
-function ownEntries({ fork, rows, transcript: { entries } }: ActiveRun): readonly Entry[] {
-  if (fork === undefined) return entries;
-  const copied = rows.filter(({ seq }) => seq <= fork.baseSeq);
-  return copied.length === 0 ? entries : entries.slice(toStoredTranscript(copied).entries.length);
+  return {
+    usage: usageOf(entries.slice(run.earlierEntries)),
+    ...saidAtEnd(run, entries, stop),
+    isOverBudget: isOverBudget(run),
+  };
 }
 
 /** What people in spaces may read of the end of a run: the output of the tool that ended it, or the text. */

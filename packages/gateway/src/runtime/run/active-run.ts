@@ -27,6 +27,8 @@ export interface ActiveRun {
   readonly past: PastTranscript;
   /** The same with the events of this run. */
   readonly transcript: Transcript;
+  /** How many entries of the transcript earlier runs wrote. A run that continues a turn has not used what they used. */
+  readonly earlierEntries: number;
   /** The transcript rows that the run started with. */
   readonly rows: readonly TranscriptRow[];
   /** The rows that were written when the run started. The transcript does not contain them yet. */

@@ -74,7 +74,7 @@ function withoutReply(write: Write): readonly Write[] {
 const ABORTED: Extract<Entry, { kind: 'stop' }> = { kind: 'stop', stop: { reason: 'aborted' } };
 const ABORTED_PAYLOAD = toEntryPayload({ entry: ABORTED });
 
-/** Adds up the usage of the last turn. The entries of a fork may begin within their turn. */
+/** Adds up the usage of the last turn. The entries of a run that continues one begin within it, and so do those of a fork. */
 export function usageOf(entries: readonly Entry[]): Usage {
   const turnIndex = Math.max(
     0,
