@@ -2,6 +2,7 @@ import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { sweepStreams } from '../../src/domain/streams/sweep-streams.ts';
 import { type Api, toRequest } from '../http/api.ts';
 import { readEventStream } from '../streams/event-stream.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
@@ -97,6 +98,33 @@ describeWorlds('runs of the chat endpoints', (open) => {
     expect(model.requests).toHaveLength(2);
   });
 
+  test('[G45] [C10] a stream that is resumed after the run has ended has each missed event once, and then the answer', async () => {
+    const world = await open({ models: { default: scriptedModel(['First.', 'Second.']) } });
+    const api = await chatApi(world);
+    const body = { agent: await api.agent(), message: 'Go' };
+    const key = { 'idempotency-key': 'resumed' };
+    const resume = async (id: string | number) =>
+      (await (await stream(api, body, { ...key, 'last-event-id': String(id) })).rest()).filter(
+        ({ event }) => event !== undefined,
+      );
+    const events = await (await stream(api, body, key)).rest();
+    const [done] = events.slice(-1);
+    const last = Number(events.at(-2)?.id);
+    expect(events.at(-2)?.event).toBe('run.end');
+    for (const after of [0, 2, last - 1]) expect(await resume(after)).toEqual(events.slice(after));
+    // Nothing is missing after the last event, and nothing is known of an event that there never was.
+    for (const after of [last, last + 1]) expect(await resume(after)).toEqual([done]);
+    const wrong = await api.call('POST', '/chat', {
+      body,
+      headers: { ...key, accept: 'text/event-stream', 'last-event-id': 'x' },
+    });
+    expect([wrong.status, wrong.body.error.details.path]).toEqual([422, 'Last-Event-ID']);
+    await sweepStreams(api.services, { now: Date.now() + api.services.limits.streamWindowMs + 60_000 });
+    expect(await resume(2)).toEqual([done]);
+    // Without the id of an event, only the answer comes.
+    expect(await (await stream(api, body, key)).rest()).toEqual([done]);
+  });
+
   test('[C10] two requests on one conversation run one after another, in the order of arrival', async () => {
     const { wait, entered, open: letGo } = gate();
     const model = scriptedModel([[call('wait')], 'First.', 'Second.', 'Third.']);
@@ -186,6 +214,35 @@ describeWorlds('runs of the chat endpoints', (open) => {
     await world.idle();
     expect(model.requests).toHaveLength(1);
     expect((await api.call('POST', `/api/runs/${second}/cancel`)).status).toBe(409);
+  });
+
+  test('[C11] the headers of a stream name its run and conversation, so that a request that waits behind another can be cancelled', async () => {
+    const { wait, entered } = gate();
+    const world = await open({ models: { default: scriptedModel(() => call('wait')) }, tools: { wait } });
+    const api = await chatApi(world);
+    const { id: context_id } = await api.done<{ id: string }>('POST', '/contexts', {
+      agent: await api.agent('Bot', { tools: ['wait'] }),
+    });
+    const send = async (message: string) => {
+      const headers = { accept: 'text/event-stream', 'idempotency-key': message };
+      const sent = { body: { context_id, message }, secret: api.key, headers };
+      const response = await api.app.fetch(toRequest('POST', '/chat', sent));
+      expect(response.headers.get('x-context-id')).toBe(context_id);
+      return { runId: response.headers.get('x-run-id'), events: readEventStream(response) };
+    };
+    const first = await send('one');
+    await entered;
+    const second = await send('two');
+    expect(await api.done('GET', `/api/runs/${second.runId}`)).toMatchObject({ status: 'queued' });
+    await api.done('POST', `/api/runs/${second.runId}/cancel`);
+    const told = { event: 'error', data: { error: { code: 'run_cancelled', details: { run_id: second.runId } } } };
+    expect((await second.events.rest()).at(-1)).toMatchObject(told);
+    // A repeated request, whose run is over, has them too.
+    const again = await send('two');
+    expect([again.runId, (await again.events.rest()).at(-1)?.event]).toEqual([second.runId, 'error']);
+    await api.done('POST', `/api/runs/${first.runId}/cancel`);
+    expect((await first.events.rest()).at(-1)).toMatchObject({ event: 'error' });
+    await world.idle();
   });
 
   test('a failing model ends the run with 502, once, and the conversation continues', async () => {

@@ -316,6 +316,8 @@ describe('headers', () => {
       401,
       'https://app.example.com',
     ]);
+    const exposed = refused.headers.get('access-control-expose-headers')?.split(',');
+    expect(exposed).toEqual(expect.arrayContaining(['x-request-id', 'x-run-id', 'x-context-id', 'last-event-id']));
     for (const origin of [
       'https://evil.example',
       'https://app.example.com.evil.example',

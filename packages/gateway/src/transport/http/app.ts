@@ -276,7 +276,10 @@ const MCP_HEADERS = ['mcp-session-id', 'mcp-protocol-version', 'mcp-method', 'mc
 const CORS = {
   allowMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
   allowHeaders: ['authorization', 'content-type', 'last-event-id', 'idempotency-key', PROJECT_HEADER, ...MCP_HEADERS],
-  exposeHeaders: ['x-request-id', 'retry-after', 'last-event-id', 'mcp-session-id', ERROR_CODE_HEADER],
+  exposeHeaders: [
+    ...['x-request-id', 'x-run-id', 'x-context-id', 'retry-after', 'last-event-id', 'mcp-session-id'],
+    ERROR_CODE_HEADER,
+  ],
   maxAge: 600,
 };
 

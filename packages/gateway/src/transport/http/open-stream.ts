@@ -87,7 +87,7 @@ export async function openStream(
 }
 
 /** The header takes precedence over the query: a client that reconnects sends the old URL with a current header. */
-function headerEventId(request: Request): number | undefined {
+export function headerEventId(request: Request): number | undefined {
   const header = request.headers.get('last-event-id');
   if (header === null) return undefined;
   if (!/^\d{1,15}$/.test(header)) throw invalid('Last-Event-ID', 'must be the id of an event of this stream.');

@@ -7,6 +7,7 @@ import { findAnswer, findDeletion, type RunAnswer } from '../../../domain/conver
 import type { ModelSettings, TerminatingContract } from '../../../domain/conversations/turn-settings.ts';
 import { invalid } from '../../../domain/entities/invalid.ts';
 import { encodeLast } from '../../../domain/streams/encode-event.ts';
+import { readPage } from '../../../domain/streams/read-page.ts';
 import { runStream } from '../../../domain/streams/stream-names.ts';
 import type { StreamEvent } from '../../../ports/bus/bus.ts';
 import { canonicalJson } from '../../../ports/store/schema/json.ts';
@@ -24,7 +25,7 @@ import { conversationUser } from '../conversation-user.ts';
 import { type Endpoint, type Exchange, endpoint } from '../endpoint.ts';
 import { errorBody, errorResponse } from '../error-answer.ts';
 import { attachmentsField, idField, metadataField } from '../fields.ts';
-import { openStream, STREAM_HEADERS, type StreamOptions } from '../open-stream.ts';
+import { headerEventId, openStream, STREAM_HEADERS, type StreamOptions } from '../open-stream.ts';
 
 const terminatingSchema = z
   .strictObject({
@@ -128,7 +129,7 @@ export function chatEndpoints(options: ChatEndpointOptions): readonly Endpoint[]
 }
 
 const STREAMABLE =
-  'With `Accept: text/event-stream`, the events of the run are streamed, followed by `done` with the answer. With an `Idempotency-Key`, a repeated request gets the first answer.';
+  'With `Accept: text/event-stream`, the events of the run are streamed, followed by `done` with the answer. With an `Idempotency-Key`, a repeated request gets the first answer, and with `Last-Event-ID` first the events that it missed. The headers `X-Run-Id` and `X-Context-Id` of a stream say which run it is, also while that waits behind another.';
 
 interface Sent {
   readonly caller: Caller;
@@ -212,7 +213,7 @@ async function respond(accepted: AcceptedTurn, exchange: Exchange, options: Chat
     : errorResponse(error, { generated_messages: answer.messages });
 }
 
-/** Streams the events of the run, then its answer. If the run has ended, only the answer. */
+/** Streams the events of the run, then its answer. If the run has ended, those that the client missed, or only the answer. */
 async function respondWithStream(
   { runId, contextId }: AcceptedTurn,
   exchange: Exchange,
@@ -222,8 +223,11 @@ async function respondWithStream(
   const { caller } = exchange;
   const encode = (answer: RunAnswer): Uint8Array<ArrayBuffer> =>
     encodeAnswer(shownTo(conversationUser(caller), answer));
+  // A request that waits behind another has no events yet. With its id it can be cancelled.
+  const headers = { 'x-run-id': runId, 'x-context-id': contextId };
   const known = await findAnswer(services.store.db, runId);
-  if (known !== undefined) return new Response(encode(known), { headers: STREAM_HEADERS });
+  if (known !== undefined && !(await missedEvents(runId, exchange.request, services)))
+    return new Response(encode(known), { headers: { ...STREAM_HEADERS, ...headers } });
   return await openStream(
     {
       stream: runStream(runId),
@@ -239,10 +243,17 @@ async function respondWithStream(
           ? awaitRun(services, runId, { signals: [signal] }).then(encode)
           : undefined,
       deletion: () => findDeletion(services.store.db, runId),
+      headers,
     },
     exchange,
     options,
   );
+}
+
+/** True if the client says which event it had last, and the next one is still stored. */
+async function missedEvents(runId: string, request: Request, { store }: StreamOptions['services']): Promise<boolean> {
+  const after = headerEventId(request);
+  return after !== undefined && (await readPage(store.db, { stream: runStream(runId), after })).length > 0;
 }
 
 function eventShownTo(caller: Caller, event: StreamEvent): StreamEvent {
