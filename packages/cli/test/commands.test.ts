@@ -181,6 +181,19 @@ test('[S12] open prints an address that signs a person in with the rights of the
   expect(await ask(['open'], { LASTCALL_SECRET_KEY: weak })).toMatchObject({ code: 3 });
 });
 
+test.each(['inbox', 'search', 'usage', 'settings', 'evaluations', 'card'])(
+  '[S12] open prints the address of /%s, with or without a slash at its end, which is a page of the studio for browsers',
+  async (page) => {
+    for (const path of [`/${page}`, `/${page}/`]) {
+      const { out } = await ask(['open', path], { LASTCALL_SECRET_KEY: '' });
+      expect(out).toBe(`${url}${path}\n`);
+      const answer = await fetch(out.trim(), { headers: { accept: 'text/html' } });
+      // Without a build of the studio, the answer is a text that says how to get one. Paths of the API get JSON.
+      expect(answer.headers.get('content-type')).toMatch(/^text\/(html|plain);/);
+    }
+  },
+);
+
 test('in a pipe the last line of the demo at its start is the sign-in address, which works once', async () => {
   const [, link = ''] = await gateway.prints(/^Open (\S+) \(signs in once, 15 minutes\)$/m);
   expect(link.startsWith(`${url}/#in=`)).toBe(true);

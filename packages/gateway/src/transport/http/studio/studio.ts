@@ -26,7 +26,7 @@ export function createStudio(directory: string | undefined): Studio {
 
 /** The studio routes by the URL: all pages are the same file. */
 function isPage(pathname: string): boolean {
-  return /^\/(?:(?:spaces|runs|calls|agents|tools|evaluations)(?:\/.*)?|inbox|search|usage|settings|signin|card)$/.test(
+  return /^\/(?:(?:spaces|runs|calls|agents|tools|evaluations)(?:\/.*)?|(?:inbox|search|usage|settings|signin|card)\/?)$/.test(
     pathname,
   );
 }
