@@ -175,6 +175,27 @@ describeWorlds(
       ]);
     });
 
+    test('[K2] [T7] after a search that the provider ran in the same reply is posted, and the model is not asked again', async () => {
+      const search = { toolCallId: 's1', toolName: 'web_search' };
+      const reply: ScriptedReply = {
+        content: [
+          { type: 'tool-call', ...search, input: '{"q":"x"}', providerExecuted: true },
+          { type: 'tool-result', ...search, result: 'sunny' },
+          { type: 'text', text: 'It is sunny.' },
+        ],
+        finishReason: { unified: 'stop', raw: undefined },
+      };
+      const model = steps(reply, 'Not asked.');
+      const world = await open({ models: { default: model } });
+      const { ada, bot, space } = await lobby(world, BY_DEFAULT);
+      await world.say(space, ada, 'How is the weather?');
+      await world.idle();
+      expect(await saidIn(world, space, bot)).toEqual(['It is sunny.']);
+      expect((await toldIn(world, space, bot)).at(-1)).toBe('message.complete');
+      expect(await lastRun(world, bot)).toMatchObject({ status: 'completed', response: 'It is sunny.' });
+      expect(model.requests).toHaveLength(1);
+    });
+
     test('[K2] that is too long for a message is cut and says where the rest is, and the run completes with all of it', async () => {
       const long = 'word '.repeat(200);
       const world = await open({ models: { default: steps(long) }, limits: { messageCharacters: 300 } });
