@@ -43,6 +43,12 @@ describeWorlds('ids that entities choose for their contexts', (open) => {
       expect([answered.status, answered.body.includes('"contextId":"chat-1"')]).toEqual([200, true]);
       const { body } = await api.call('POST', '/chat', { secret, body: { context_id: 'chat-1', message: 'Again' } });
       expect(body).toMatchObject({ response: 'Hi.', context_id: 'chat-1' });
+      const sent = {
+        secret,
+        headers: { accept: 'text/event-stream' },
+        body: { context_id: 'chat-1', message: 'More' },
+      };
+      expect((await api.call('POST', '/chat', sent)).headers.get('x-context-id')).toBe('chat-1');
       const history = await api.call('GET', `${page}/chat-1/messages`, { secret });
       expect(JSON.stringify(history.body).match(/I am number \d/g)).toEqual([words.slice(0, -1)]);
       const read = await api.call('GET', '/contexts/chat-1', { secret });

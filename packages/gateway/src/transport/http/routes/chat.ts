@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type ModelSettingsConfig, modelSettingsSchema } from '../../../config/model-settings.ts';
 import type { ApiError } from '../../../domain/api-error.ts';
 import { getConversation } from '../../../domain/conversations/conversation.ts';
+import { shownContextId } from '../../../domain/conversations/own-conversation-id.ts';
 import { findAnswer, findDeletion, type RunAnswer } from '../../../domain/conversations/run-answer.ts';
 import type { ModelSettings, TerminatingContract } from '../../../domain/conversations/turn-settings.ts';
 import { invalid } from '../../../domain/entities/invalid.ts';
@@ -224,7 +225,7 @@ async function respondWithStream(
   const encode = (answer: RunAnswer): Uint8Array<ArrayBuffer> =>
     encodeAnswer(shownTo(conversationUser(caller), answer));
   // A request that waits behind another has no events yet. With its id it can be cancelled.
-  const headers = { 'x-run-id': runId, 'x-context-id': contextId };
+  const headers = { 'x-run-id': runId, 'x-context-id': shownContextId(contextId, conversationUser(caller)) };
   const known = await findAnswer(services.store.db, runId);
   if (known !== undefined && !(await missedEvents(runId, exchange.request, services)))
     return new Response(encode(known), { headers: { ...STREAM_HEADERS, ...headers } });
