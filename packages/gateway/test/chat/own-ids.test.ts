@@ -1,5 +1,6 @@
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
+import { toRequest } from '../http/api.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { chatApi } from './chat-api.ts';
 
@@ -48,7 +49,9 @@ describeWorlds('ids that entities choose for their contexts', (open) => {
         headers: { accept: 'text/event-stream' },
         body: { context_id: 'chat-1', message: 'More' },
       };
-      expect((await api.call('POST', '/chat', sent)).headers.get('x-context-id')).toBe('chat-1');
+      const streamed = await api.app.fetch(toRequest('POST', '/chat', sent));
+      expect(streamed.headers.get('x-context-id')).toBe('chat-1');
+      await streamed.text();
       const history = await api.call('GET', `${page}/chat-1/messages`, { secret });
       expect(JSON.stringify(history.body).match(/I am number \d/g)).toEqual([words.slice(0, -1)]);
       const read = await api.call('GET', '/contexts/chat-1', { secret });
