@@ -2693,7 +2693,36 @@ export interface Operations {
   }>;
   'GET /api/agents/{id}/memories': Operation<{ params: { id: string }; answer: Page<Memory> }>;
   'POST /api/agents/{id}/pause': Operation<{ params: { id: string }; answer: Agent }>;
+  'DELETE /api/agents/{id}/plans': Operation<{
+    params: { id: string };
+    query: {
+      readonly key: string;
+    };
+    answer: {
+      readonly key: string;
+    };
+  }>;
   'GET /api/agents/{id}/plans': Operation<{ params: { id: string }; answer: Page<Plan> }>;
+  'PATCH /api/agents/{id}/plans': Operation<{
+    params: { id: string };
+    body: {
+      readonly name?: string | undefined;
+      /** What the agent is told when the plan is due. */
+      readonly instruction?: string | undefined;
+      /** Five fields, or six with seconds first, or `@daily` and the like. */
+      readonly cron?: string | undefined;
+      /** An ISO 8601 time, or milliseconds since the epoch. */
+      readonly at?: string | number | undefined;
+      /** An ISO 8601 duration, or milliseconds. */
+      readonly after?: string | number | undefined;
+      /** An IANA name. Default UTC. */
+      readonly timeZone?: string | undefined;
+      /** After downtime: `once` (default) is due one time for all missed times, `skip` not at all. */
+      readonly misfire?: "once" | "skip" | undefined;
+      readonly key: string;
+    };
+    answer: Plan;
+  }>;
   'POST /api/agents/{id}/plans': Operation<{
     params: { id: string };
     body: {
@@ -2908,6 +2937,12 @@ export interface Operations {
       readonly entityId: string;
     };
     answer: string;
+  }>;
+  'DELETE /api/grants': Operation<{
+    query: {
+      readonly id: string;
+    };
+    answer: Grant;
   }>;
   'GET /api/grants': Operation<{
     query: PageQuery & {

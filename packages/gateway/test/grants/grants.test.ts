@@ -82,6 +82,16 @@ describe.each(databases)('grants on $kind', ({ kind, create }) => {
     expect(await active()).toEqual([]);
   });
 
+  test('[O9] a grant is also revoked by its id in the query, and has an entry in the audit', async () => {
+    const { id } = await grant({ for: 'always' });
+    const revokeNamed = (query: string, key?: string) =>
+      office.gateway.request(`/api/grants${query}`, undefined, { method: 'DELETE', key });
+    expect((await revokeNamed('')).status).toBe(422);
+    expect((await revokeNamed('?id=none')).status).toBe(404);
+    expect(await (await revokeNamed(`?id=${id}`)).json()).toMatchObject({ id, status: 'ended', endReason: 'revoked' });
+    expect((await api('/api/audit?action=delete_grants')).items).toMatchObject([{ subject: { kind: 'grant', id } }]);
+  });
+
   test('[O9] a grant never covers a tool that has changed since, also if the tool is changed back', async () => {
     const { id } = await grant({ for: 'always' });
     const describeAs = (description: string) => api('/api/tools/pay', { description }, { method: 'PATCH' });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { changePlan, type PlanChange } from '../../src/domain/plans/change-plan.ts';
 import { fireDuePlans } from '../../src/domain/plans/fire-due-plans.ts';
 import type { PlanInput } from '../../src/domain/plans/plan.ts';
 import { listPlans, preparePlans, writePlans } from '../../src/domain/plans/plans.ts';
@@ -51,6 +52,32 @@ describeIdleWorld({ title: 'plans that are due', limits: { inboxLength: 3 } }, (
     expect(await fireDuePlans(world.services, { agentId, now: NOW + MINUTE })).toBe(1);
     expect(await world.inbox(agentId)).toHaveLength(1);
   });
+
+  test.each([
+    ['a pattern', { cron: '*/10 * * * *', timeZone: 'Europe/Berlin' }],
+    ['a time', { at: NOW + 10 * MINUTE }],
+  ])(
+    '[G23] [O6] %s that is late still fires for the time that was missed if only its words change',
+    async (_, schedule) => {
+      const { agentId, fire, plan, events } = await planned(schedule);
+      const before = await plan();
+      const change = async (fields: PlanChange) => {
+        const stored = await plan();
+        if (stored !== undefined) await world.in((tx) => changePlan(tx, agentId, stored, fields));
+      };
+      await change({ name: 'Other' });
+      expect(await plan()).toEqual({ ...before, name: 'Other', setBy: 'operator', updatedAt: expect.any(Number) });
+      expect(await fire(NOW + 15 * MINUTE)).toBe(1);
+      expect(await events()).toMatchObject([
+        { name: 'Other', instruction: 'Do it.', dueAt: NOW + 10 * MINUTE, late: true },
+      ]);
+      // It fires again only at its next time, if it has one.
+      const after = await plan();
+      await change({ instruction: 'Do more.' });
+      expect(await plan()).toEqual({ ...after, instruction: 'Do more.', updatedAt: expect.any(Number) });
+      expect(await fire(NOW + 15 * MINUTE)).toBe(0);
+    },
+  );
 
   test('[G23] a pattern fires repeatedly', async () => {
     const { fire, events, plan } = await planned({ cron: '*/10 * * * *' });

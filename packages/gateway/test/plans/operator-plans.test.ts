@@ -39,6 +39,57 @@ describe.each(databases)('plans of operators on $kind', ({ create }) => {
     expect((await gateway.api(path)).items).toEqual([]);
   });
 
+  it('[O6] a one-time plan that has fired is renamed, keeps its times and does not fire again', async () => {
+    const model = scriptedModel(() => 'Done.');
+    await using gateway = await startTestGateway({ ...(await settings()), model, agents, limits: { sweepMs: 20 } });
+    const id = await idOf(gateway);
+    const path = `/api/agents/${id}/plans`;
+    const fired = async () =>
+      (await gateway.api(`/api/agents/${id}/inbox`)).items.filter(({ type }: { type: string }) => type === 'plan')
+        .length;
+    const patch = (body: object) => gateway.api(`${path}/once`, body, { method: 'PATCH' });
+    await gateway.api(path, { key: 'once', name: 'Once', instruction: 'Look.', after: 1 });
+    await expect.poll(fired).toBe(1);
+    const [{ updatedAt: _, ...before }] = (await gateway.api(path)).items;
+    expect(before).toMatchObject({ lastAt: before.at });
+    const renamed = await patch({ name: 'Renamed', instruction: ' Look twice. ', misfire: 'skip' });
+    expect(renamed).toEqual({
+      ...before,
+      ...{ name: 'Renamed', instruction: 'Look twice.', misfire: 'skip', updatedAt: expect.any(Number) },
+    });
+    expect(renamed).not.toHaveProperty('nextAt');
+    for (const [body, status, field] of [
+      [{ timeZone: 'Moon' }, 422, 'timeZone'],
+      [{ name: ' ' }, 422, 'plans[0].name'],
+      [{ instruction: 'x'.repeat(100_000) }, 413, expect.stringContaining('instruction')],
+    ] as const) {
+      const answer = await gateway.request(`${path}/once`, body, { method: 'PATCH' });
+      const { error } = (await answer.json()) as { error: { details: { path: string } } };
+      expect([answer.status, error.details.path]).toEqual([status, field]);
+    }
+    // With a schedule it fires again.
+    expect(await patch({ after: 1 })).toMatchObject({ id: before.id, name: 'Renamed', nextAt: expect.any(Number) });
+    await expect.poll(fired).toBe(2);
+  });
+
+  it('[O6] a plan is also changed and deleted by a key in the body and in the query', async () => {
+    await using gateway = await startTestGateway({ ...(await settings()), agents });
+    const path = `/api/agents/${await idOf(gateway)}/plans`;
+    // A key that needs to be encoded in a path.
+    const made = await gateway.api(path, { ...daily, key: 'a/b ü' });
+    const body = { key: made.key, cron: '0 10 * * *' };
+    expect(await gateway.api(path, body, { method: 'PATCH' })).toMatchObject({ id: made.id, cron: '0 10 * * *' });
+    const status = async (method: string, to: string, sent?: object) =>
+      (await gateway.request(to, sent, { method })).status;
+    expect(await status('PATCH', path, { name: 'No key' })).toBe(422);
+    expect(await status('PATCH', path, { key: 'none', name: 'No such key' })).toBe(404);
+    expect(await status('DELETE', path)).toBe(422);
+    expect(await status('DELETE', `${path}?key=none`)).toBe(404);
+    const named = `${path}?key=${encodeURIComponent(made.key)}`;
+    expect(await gateway.api(named, undefined, { method: 'DELETE' })).toEqual({ key: made.key });
+    expect((await gateway.api(path)).items).toEqual([]);
+  });
+
   it('[O6] bad input is refused with the reason, and nothing is changed', async () => {
     await using gateway = await startTestGateway({ ...(await settings()), agents });
     const path = `/api/agents/${await idOf(gateway)}/plans`;

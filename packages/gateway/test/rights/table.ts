@@ -187,6 +187,20 @@ export const TABLE: Readonly<Record<string, Row>> = {
     rights: WRITE,
     request: ({ agent, name }) => ({ path: `/api/agents/${agent}/plans`, body: yearEnd(name()) }),
   },
+  'PATCH /api/agents/{id}/plans': {
+    rights: WRITE,
+    request: async (stage) => {
+      const { path, key } = await newPlan(stage);
+      return { path, body: { key, name: 'Another name' } };
+    },
+  },
+  'DELETE /api/agents/{id}/plans': {
+    rights: WRITE,
+    request: async (stage) => {
+      const { path, key } = await newPlan(stage);
+      return { path: `${path}?key=${key}` };
+    },
+  },
   'PATCH /api/agents/{id}/plans/{key}': {
     rights: WRITE,
     request: async (stage) => ({ path: await planPath(stage), body: { name: 'Another name' } }),
@@ -335,6 +349,10 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'GET /api/grants/{id}': {
     rights: SHARED_READ,
     request: async (stage) => ({ path: `/api/grants/${await stage.grant()}` }),
+  },
+  'DELETE /api/grants': {
+    rights: SHARED_WRITE,
+    request: async (stage) => ({ path: `/api/grants?id=${await stage.grant()}` }),
   },
   'DELETE /api/grants/{id}': {
     rights: SHARED_WRITE,
@@ -536,9 +554,14 @@ function yearEnd(key: string): object {
 /** A claim that lapses during the other rows would change the call, and look like a change by their requests. */
 const STEADY_CLAIM = { worker: 'w', leaseMs: 3_600_000 };
 
+async function newPlan({ agent, name, create }: Stage): Promise<{ readonly path: string; readonly key: string }> {
+  const [path, key] = [`/api/agents/${agent}/plans`, name()];
+  await create(path, yearEnd(key));
+  return { path, key };
+}
+
 /** The path of a new plan. */
-async function planPath({ agent, name, create }: Stage): Promise<string> {
-  const key = name();
-  await create(`/api/agents/${agent}/plans`, yearEnd(key));
-  return `/api/agents/${agent}/plans/${key}`;
+async function planPath(stage: Stage): Promise<string> {
+  const { path, key } = await newPlan(stage);
+  return `${path}/${key}`;
 }

@@ -39,7 +39,8 @@ function assertOne({ cron, at, after }: PlanInput): void {
   throw refused('schedule', `must be exactly one of cron, at and after; ${came}.`);
 }
 
-function parseTimeZone(timeZone: string): string {
+/** The name of the time zone as databases of time zones have it, or an error that says what is wrong. */
+export function parseTimeZone(timeZone: string): string {
   try {
     return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone;
   } catch (cause) {

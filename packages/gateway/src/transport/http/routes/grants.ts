@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { answererId } from '../../../domain/calls/may-answer.ts';
+import type { Grant } from '../../../domain/grants/grant.ts';
 import { getGrant, listGrants, revokeGrant } from '../../../domain/grants/list-grants.ts';
-import { limitedTo, viewOf } from '../../caller.ts';
+import type { Tx } from '../../../ports/store/store.ts';
+import { type Caller, limitedTo, viewOf } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, pageFields, pageOf } from '../fields.ts';
 import { conditionsSchema, grantLengthSchema } from '../schemas/answer.ts';
@@ -35,6 +37,7 @@ const grantSchema = z
   .meta({ id: 'Grant', description: 'Approval of later calls, which was given with the approval of one call.' });
 
 const OWN = 'With a token: only those that its entity gave.';
+const REVOKE = `It is in effect at once, on all gateways: the next call waits for approval again. ${OWN}`;
 
 /** What was approved in advance. Grants are given with an answer: see pending.ts. */
 export const grantEndpoints: readonly Endpoint[] = [
@@ -66,14 +69,28 @@ export const grantEndpoints: readonly Endpoint[] = [
     method: 'delete',
     path: '/api/grants/{id}',
     summary: 'Revoke a grant',
-    description: `It is in effect at once, on all gateways: the next call waits for approval again. ${OWN}`,
+    description: REVOKE,
     access: 'entity',
     answer: grantSchema,
-    handle: ({ caller, params: { id } }, tx) =>
-      revokeGrant(tx, id, {
-        by: answererId(answererOf(caller)),
-        entityId: limitedTo(caller),
-        view: viewOf(caller),
-      }),
+    handle: ({ caller, params: { id } }, tx) => revoke(tx, caller, id),
+  }),
+  endpoint({
+    method: 'delete',
+    path: '/api/grants',
+    summary: 'Revoke the grant with the id in the query',
+    description: REVOKE,
+    access: 'entity',
+    query: z.strictObject({ id: idField }),
+    answer: grantSchema,
+    audit: (_, { query }) => ({ subject: { kind: 'grant', id: (query as { readonly id: string }).id } }),
+    handle: ({ caller, query: { id } }, tx) => revoke(tx, caller, id),
   }),
 ];
+
+function revoke(tx: Tx, caller: Caller, id: string): Promise<Grant> {
+  return revokeGrant(tx, id, {
+    by: answererId(answererOf(caller)),
+    entityId: limitedTo(caller),
+    view: viewOf(caller),
+  });
+}

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { findAgent } from '../../../domain/agents/agent.ts';
 import { lockAgentIfExists } from '../../../domain/agents/lock-agent.ts';
 import { ApiError, notFound } from '../../../domain/api-error.ts';
+import { changePlan, type PlanChange } from '../../../domain/plans/change-plan.ts';
 import type { Plan, PlanInput } from '../../../domain/plans/plan.ts';
 import { deletePlans, listPlans, setPlans } from '../../../domain/plans/plans.ts';
 import type { Tx } from '../../../ports/store/store.ts';
@@ -28,6 +29,10 @@ const planFields = {
 
 const ONE_SCHEDULE = 'Exactly one of `cron`, `at` and `after` says when.';
 const NOT_BY_AGENT = 'The agent sees that an operator set the plan, and cannot change or delete it.';
+const UPDATE = `Fields that are left out stay as they are. Without \`cron\`, \`at\`, \`after\` and \`timeZone\` its times stay, too. A plan that the agent set becomes the operator's. ${NOT_BY_AGENT}`;
+
+const keyField = z.string().min(1).max(100);
+const deletedSchema = z.strictObject({ key: z.string() });
 
 /** What operators set in the calendar of an agent. */
 export const planEndpoints: readonly Endpoint[] = [
@@ -38,7 +43,7 @@ export const planEndpoints: readonly Endpoint[] = [
     description: `${ONE_SCHEDULE} ${NOT_BY_AGENT}`,
     access: 'key',
     body: z.strictObject({
-      key: z.string().min(1).max(100).optional().meta({ description: 'Default: made from the name.' }),
+      key: keyField.optional().meta({ description: 'Default: made from the name.' }),
       ...planFields,
     }),
     answer: planSchema,
@@ -55,31 +60,59 @@ export const planEndpoints: readonly Endpoint[] = [
     method: 'patch',
     path: '/api/agents/{id}/plans/{key}',
     summary: 'Update a plan of an agent',
-    description: `Fields that are left out stay as they are. A plan that the agent set becomes the operator's. ${NOT_BY_AGENT}`,
+    description: UPDATE,
     access: 'key',
     body: z.strictObject(planFields).partial(),
     answer: planSchema,
-    async handle({ params: { id, key }, body }, tx) {
-      await plansOf(tx, id);
-      const stored = await planOf(tx, id, key);
-      await setPlans(tx, id, [changed(stored, body)], 'operator');
-      return await planOf(tx, id, key);
-    },
+    handle: ({ params: { id, key }, body }, tx) => update(tx, { id, key }, body),
+  }),
+  endpoint({
+    method: 'patch',
+    path: '/api/agents/{id}/plans',
+    summary: 'Update the plan with the key in the body',
+    description: UPDATE,
+    access: 'key',
+    body: z.strictObject({ ...z.strictObject(planFields).partial().shape, key: keyField }),
+    answer: planSchema,
+    handle: ({ params: { id }, body: { key, ...change } }, tx) => update(tx, { id, key }, change),
   }),
   endpoint({
     method: 'delete',
     path: '/api/agents/{id}/plans/{key}',
     summary: 'Delete a plan of an agent',
     access: 'key',
-    answer: z.strictObject({ key: z.string() }),
-    async handle({ params: { id, key } }, tx) {
-      await plansOf(tx, id);
-      await planOf(tx, id, key);
-      await deletePlans(tx, id, [key]);
-      return { key };
-    },
+    answer: deletedSchema,
+    handle: ({ params }, tx) => remove(tx, params),
+  }),
+  endpoint({
+    method: 'delete',
+    path: '/api/agents/{id}/plans',
+    summary: 'Delete the plan with the key in the query',
+    access: 'key',
+    query: z.strictObject({ key: keyField }),
+    answer: deletedSchema,
+    handle: ({ params: { id }, query: { key } }, tx) => remove(tx, { id, key }),
   }),
 ];
+
+interface PlanPath {
+  /** Of the agent. */
+  readonly id: string;
+  readonly key: string;
+}
+
+async function update(tx: Tx, { id, key }: PlanPath, change: PlanChange): Promise<Plan> {
+  await plansOf(tx, id);
+  await changePlan(tx, id, await planOf(tx, id, key), change);
+  return await planOf(tx, id, key);
+}
+
+async function remove(tx: Tx, { id, key }: PlanPath): Promise<{ readonly key: string }> {
+  await plansOf(tx, id);
+  await planOf(tx, id, key);
+  await deletePlans(tx, id, [key]);
+  return { key };
+}
 
 /** The plans of an agent that exists. Its row is locked, so that two requests do not both find room for one more. */
 async function plansOf(tx: Tx, agentId: string): Promise<readonly Plan[]> {
@@ -92,22 +125,6 @@ async function planOf({ db }: Tx, agentId: string, key: string): Promise<Plan> {
   const plan = (await listPlans(db, agentId)).find((one) => one.key === key);
   if (plan === undefined) throw notFound('plan', key);
   return plan;
-}
-
-type ChangedPlan = { readonly [Field in keyof PlanInput]?: PlanInput[Field] | undefined };
-
-/** A new schedule replaces the old one, also if it is of another kind. */
-function changed({ key, name, instruction, cron, timeZone, at, misfire }: Plan, body: ChangedPlan): PlanInput {
-  const isRescheduled = [body.cron, body.at, body.after].some((one) => one !== undefined);
-  const schedule = cron === undefined ? { at } : { cron };
-  return {
-    key,
-    name: body.name ?? name,
-    instruction: body.instruction ?? instruction,
-    misfire: body.misfire ?? misfire,
-    timeZone: body.timeZone ?? timeZone,
-    ...(isRescheduled ? { cron: body.cron, at: body.at, after: body.after } : schedule),
-  };
 }
 
 function exists(key: string | undefined): ApiError {

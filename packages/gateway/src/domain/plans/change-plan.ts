@@ -1,0 +1,58 @@
+import { toJson } from '../../ports/store/schema/json.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import { assertLength, noteLimits } from '../memory/note-limits.ts';
+import { parseNotes } from '../memory/parse-notes.ts';
+import { type Plan, type PlanInput, planInputSchema } from './plan.ts';
+import { setPlans } from './plans.ts';
+import { parseTimeZone } from './schedule.ts';
+
+/** The fields of a plan that change. The others stay as they are. */
+export type PlanChange = { readonly [Field in keyof Omit<PlanInput, 'key'>]?: PlanInput[Field] | undefined };
+
+/**
+ * Changes a plan for an operator. Its times stay, unless a schedule is given, or another time zone for a pattern: a plan that has fired does
+ * not fire again for another name, and one that is due is not forgotten.
+ */
+export async function changePlan(tx: Tx, agentId: string, plan: Plan, change: PlanChange): Promise<void> {
+  const isOtherZone = plan.cron !== undefined && change.timeZone !== undefined;
+  if (hasSchedule(change) || isOtherZone) await setPlans(tx, agentId, [replaced(plan, change)], 'operator');
+  else await changeWords(tx, agentId, plan, change);
+}
+
+function hasSchedule({ cron, at, after }: PlanChange): boolean {
+  return [cron, at, after].some((one) => one !== undefined);
+}
+
+/** A new schedule replaces the old one, also if it is of another kind. */
+function replaced({ key, name, instruction, cron, timeZone, misfire }: Plan, change: PlanChange): PlanInput {
+  return {
+    key,
+    name: change.name ?? name,
+    instruction: change.instruction ?? instruction,
+    misfire: change.misfire ?? misfire,
+    timeZone: change.timeZone ?? timeZone,
+    ...(hasSchedule(change) ? { cron: change.cron, at: change.at, after: change.after } : { cron }),
+  };
+}
+
+async function changeWords(tx: Tx, agentId: string, plan: Plan, change: PlanChange): Promise<void> {
+  const { key } = plan;
+  const told = { name: change.name ?? plan.name, instruction: change.instruction ?? plan.instruction };
+  const [{ name, instruction } = told] = parseNotes('plans', planInputSchema, [told]);
+  const { noteLength } = await noteLimits(tx.db, agentId);
+  assertLength(`The instruction of plan "${key}"`, instruction, noteLength);
+  // It does not move a plan with a fixed time, but a wrong one is a mistake.
+  if (change.timeZone !== undefined) parseTimeZone(change.timeZone);
+  await tx.db
+    .updateTable('plans')
+    .set({
+      name: toJson(name),
+      instruction: toJson(instruction),
+      misfire: change.misfire ?? plan.misfire,
+      set_by: 'operator',
+      updated_at: tx.now(),
+    })
+    .where('agent_id', '=', agentId)
+    .where('key', '=', key)
+    .execute();
+}
