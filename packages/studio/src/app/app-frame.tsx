@@ -115,7 +115,7 @@ interface RailPlace {
   readonly to: '/' | '/inbox' | '/spaces' | '/runs' | '/agents' | '/tools' | '/evaluations' | '/usage' | '/settings';
   readonly word: string;
   readonly icon: LucideIcon;
-  /** The bar of a narrow screen has no room for it. Search leads there. */
+  /** The bar of a phone has no room for it. Search leads there. */
   readonly isWideOnly?: true;
 }
 
@@ -154,7 +154,7 @@ function Rail(): ReactElement {
           key={to}
           to={to}
           activeOptions={{ exact: to === '/' }}
-          className={`${isWideOnly === true ? 'max-wide:hidden' : ''} relative flex min-h-11 flex-1 flex-col items-center justify-center gap-0.5 rounded px-1 text-2xs whitespace-nowrap text-quiet hover:bg-raised hover:text-text aria-[current=page]:bg-selected aria-[current=page]:font-medium aria-[current=page]:text-text wide:min-h-9 wide:flex-none wide:flex-row wide:justify-start wide:gap-2 wide:px-2 wide:text-base`}
+          className={`${isWideOnly === true ? 'max-[40rem]:hidden' : ''} relative flex min-h-11 flex-1 flex-col items-center justify-center gap-0.5 rounded px-1 text-2xs whitespace-nowrap text-quiet hover:bg-raised hover:text-text aria-[current=page]:bg-selected aria-[current=page]:font-medium aria-[current=page]:text-text wide:min-h-9 wide:flex-none wide:flex-row wide:justify-start wide:gap-2 wide:px-2 wide:text-base`}
         >
           <Place icon={icon} word={word} news={news[word]} />
         </Link>

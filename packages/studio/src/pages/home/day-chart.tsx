@@ -13,7 +13,7 @@ export function DayChart({ figure, days }: { figure: Figure; days: readonly Home
   const value = figure.of(today);
   const usual = usualOf(figure, days);
   return (
-    <figure aria-label={figure.title} className="flex min-w-0 flex-col gap-1">
+    <figure aria-label={figure.title} className="relative flex min-w-0 flex-col gap-1">
       <figcaption className="text-sm text-quiet">{figure.title}</figcaption>
       <p className="text-2xl font-semibold">{value === undefined ? 'none' : figure.inWords(value, today)}</p>
       {usual !== undefined && <p className="text-xs text-quiet">usually {figure.inWords(usual, today)}</p>}

@@ -113,7 +113,7 @@ function Editor({ agentId, editor, onReview }: EditorProps): ReactElement {
 
 function SaveBar({ editor, agentId }: { editor: ConfigEditor; agentId: string }): ReactElement {
   return (
-    <div className="sticky -bottom-4 -mx-4 -mb-4 flex flex-wrap items-center gap-2 rounded-b-card border-t border-line bg-surface px-4 py-3">
+    <div className="sticky -bottom-4 wide:-bottom-6 -mx-4 -mb-4 flex flex-wrap items-center gap-2 rounded-b-card border-t border-line bg-surface px-4 py-3">
       <Button kind="primary" type="submit" disabled={!editor.isChanged || editor.conflict !== undefined}>
         Review and save v{editor.base.version + 1}
       </Button>
