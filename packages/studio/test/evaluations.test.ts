@@ -14,7 +14,9 @@ let paid = 0;
 beforeAll(async () => {
   const pay = tool({ description: 'Pays.', inputSchema: z.object({}), execute: () => `Payment ${++paid}.` });
   const model = scriptedModel(({ prompt }) => {
-    if (prompt.at(-1)?.role !== 'tool') return { toolName: 'pay', input: {} };
+    const results = prompt.filter(({ role }) => role === 'tool').length;
+    const isMissing = results === 1 && JSON.stringify(prompt).includes('Pay twice');
+    if (prompt.at(-1)?.role !== 'tool' || isMissing) return { toolName: 'pay', input: {} };
     return JSON.stringify(prompt).includes('Be polite') ? 'Dear Ada, it is paid.' : 'Paid.';
   });
   studio = await startStudio(browser(), {
@@ -32,6 +34,12 @@ test('[E6] a run becomes a case with a button, and the expected answer can be ed
   const { page, problems } = await studio.open('/evaluations');
   await page.getByText('No evaluation yet.').waitFor();
   expect(await page.getByLabel('Command').inputValue()).toBe('lastcall eval desk.eval.js --send');
+  // The sample can be run as it is.
+  expect(await page.locator('pre').textContent()).toContain('agent: "Clerk",\n  cases: "Clerk",');
+  await page.setViewportSize({ width: 390, height: 800 });
+  const words = await page.getByText('An evaluation gives tasks').boundingBox();
+  expect((words?.x ?? 0) + (words?.width ?? 390)).toBeLessThan(390);
+  await page.setViewportSize({ width: 1_200, height: 800 });
   expect(await accessibilityProblems(page)).toEqual([]);
 
   await page.goto(`${studio.gateway.url}/runs/${runs[0]}`);
@@ -105,6 +113,10 @@ test('[E8] a changed configuration is tried on the last tasks before it is saved
   expect(await tasks.locator('ins').allTextContents()).toEqual(['+ Dear Ada, it is paid.', '+ Dear Ada, it is paid.']);
   expect(await tasks.getByRole('listitem').first().textContent()).toContain('Pay the taxi.');
   expect(await accessibilityProblems(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Close' }).click();
+  await page.getByLabel('Instructions').fill('You pay. Pay twice.');
+  await page.getByRole('button', { name: 'Try on the last tasks' }).click();
+  await tasks.getByText('It stopped at pay: the original has no outcome of such a call.').first().waitFor();
   expect(paid).toBe(before);
   expect((await studio.gateway.api(`/api/agents/${clerk.id}`)).configVersion).toBe(clerk.configVersion);
   expect(problems).toEqual([]);

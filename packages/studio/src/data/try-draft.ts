@@ -20,7 +20,7 @@ export interface TriedTask {
   readonly response: string | undefined;
   readonly calls: Task['calls'];
   readonly tokens: number | undefined;
-  /** Set if the fork stopped at a call that the recorded run did not make, or failed. */
+  /** Set if the fork stopped at a call of which the recorded run has no outcome, or failed. */
   readonly problem?: string;
 }
 
@@ -53,7 +53,7 @@ export const triedTask = (task: Task, draft: ForkChanges) =>
 
 function problemOf(run: Run, calls: Task['calls']): string | undefined {
   const waiting = calls.filter(({ status }) => status === 'pending').map(({ toolName }) => toolName);
-  if (waiting.length > 0) return `It stopped at ${waiting.join(', ')}: the recorded run made no such call.`;
+  if (waiting.length > 0) return `It stopped at ${waiting.join(', ')}: the original has no outcome of such a call.`;
   return run.status === 'completed' ? undefined : `The run is ${run.status}.`;
 }
 

@@ -1,9 +1,13 @@
+import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
+import { agentList } from '../../data/agents.ts';
 import { CopyText } from '../../parts/ui/copy-text.tsx';
 import { EmptyState } from '../../parts/ui/empty-state.tsx';
 
-/** Says how results come here. */
-export function HowTo({ title, name = 'Desk' }: { title: string; name?: string }): ReactElement {
+/** Says how results come here. `name` is that of the evaluation: at first, that of the agent. */
+export function HowTo({ title, name }: { title: string; name?: string }): ReactElement {
+  const { data: agents = [] } = useQuery(agentList);
+  const agent = (agents.find((one) => one.name === name) ?? agents[0])?.name ?? 'Desk';
   return (
     <EmptyState title={title}>
       <p>
@@ -16,8 +20,8 @@ export function HowTo({ title, name = 'Desk' }: { title: string; name?: string }
           <pre className="mt-1 overflow-x-auto rounded bg-raised p-2 font-mono text-xs text-text">{`import { contains, evaluate } from '@lastcall/core/eval';
 
 await evaluate({
-  agent: 'Desk',
-  cases: ${JSON.stringify(name)},
+  agent: ${JSON.stringify(agent)},
+  cases: ${JSON.stringify(name ?? agent)},
   scores: { answer: contains() },
 });`}</pre>
         </li>
