@@ -44,6 +44,8 @@ test.each([
     await page.getByLabel('Added up by').selectOption('agent');
     await page.waitForURL('**/usage?by=agent**');
     await page.getByRole('link', { name: 'Clerk' }).waitFor();
+    // No word and no number is broken.
+    expect((await row.boundingBox())?.height).toBeLessThan(40);
     // Only the table scrolls sideways.
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
     expect(problems).toEqual([]);

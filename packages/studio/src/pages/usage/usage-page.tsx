@@ -123,7 +123,7 @@ function Total({ items }: { items: readonly UsageItem[] }): ReactElement {
 
 function Table({ by, items }: { by: UsageBy; items: readonly UsageItem[] }): ReactElement {
   return (
-    <table className="w-full text-right tabular-nums">
+    <table className="w-full text-right whitespace-nowrap tabular-nums">
       <thead className="text-xs text-quiet">
         <tr>
           <th scope="col" className="py-1 pr-4 text-left font-medium">
@@ -163,7 +163,7 @@ function Row({ item }: { item: UsageItem }): ReactElement {
       <td className="py-1 pl-4">{countInWords(inputTokens, estimated)}</td>
       <td className="py-1 pl-4">{countInWords(cachedTokens, estimated)}</td>
       <td className="py-1 pl-4">{countInWords(outputTokens, estimated)}</td>
-      <td className="py-1 pl-4 whitespace-nowrap">{moneyInWords(item)}</td>
+      <td className="py-1 pl-4">{moneyInWords(item)}</td>
     </tr>
   );
 }
