@@ -199,6 +199,10 @@ test('[S7] a dead event says why it died, and is redriven once the cause is fixe
     .filter({ hasText: 'order.paid from shop' });
   await event.getByText('The model has no key.').waitFor();
   await event.getByText('1 attempt').waitFor();
+  const { page: settings } = await studio.open('/settings?tab=gateway');
+  await settings.getByRole('link', { name: 'dead events 1' }).click();
+  await settings.waitForURL('**/runs?status=failed');
+  await settings.getByRole('list', { name: 'Runs' }).getByText('order.paid').waitFor();
   hasKey = true;
   await event.getByRole('button', { name: 'Redrive' }).click();
   await page.getByText('1 event was put back into the inbox.').waitFor();
@@ -207,6 +211,13 @@ test('[S7] a dead event says why it died, and is redriven once the cause is fixe
   await page.getByText('Good morning.').waitFor();
   await page.getByRole('link', { name: 'Runs', exact: true }).nth(1).click();
   await page.getByRole('link', { name: 'All its runs, with filters' }).waitFor();
+  // A word says how each ended, and not only an icon.
+  const runs = page.getByRole('list', { name: 'Runs' });
+  await runs.getByText('completed', { exact: true }).first().waitFor();
+  await runs
+    .getByText(/^failed: /)
+    .first()
+    .waitFor();
   expect(problems).toEqual([]);
 });
 

@@ -36,6 +36,7 @@ test('[E3] [S6] a run is forked at a step with another outcome, and the fork say
   expect(await accessibilityProblems(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Fork' }).click();
   await page.getByText('at step 2, changed: the outcome of a call').waitFor();
+  await page.getByRole('heading', { name: 'Fork at step 2', level: 1 }).waitFor();
   await page.getByText('It snows in Tokyo.').first().waitFor();
   await page.getByRole('link', { name: 'Compare with the original' }).click();
   await page.waitForURL(`**/runs/${original}/compare/*`);
@@ -58,6 +59,9 @@ test('[E2] a call of a fork that the original did not make waits on its page, an
   const waiting = page.getByRole('list', { name: 'Calls that wait for you' });
   await waiting.getByText('send_fax waits').waitFor();
   expect(await accessibilityProblems(page)).toEqual([]);
+  // On a phone, the answers leave room for the timeline.
+  await page.setViewportSize({ width: 390, height: 800 });
+  await expect.poll(() => page.locator('main').evaluate((one) => one.scrollHeight - one.clientHeight)).toBe(0);
   await waiting.getByLabel('Run it for real').fill('another_tool');
   await waiting.getByRole('button', { name: 'Run for real' }).click();
   await waiting.getByText('To confirm that, answer with').waitFor();
@@ -87,6 +91,7 @@ test('[E3] all forks of a run are compared with it: what was changed, calls, ans
   await page.goto(`${studio.gateway.url}/runs`);
   const rows = page.getByRole('list', { name: 'Runs' }).getByRole('listitem');
   await expect.poll(() => rows.filter({ hasText: 'fork' }).count()).toBe(3);
+  await rows.getByText('A fork', { exact: true }).waitFor();
   await rows.filter({ hasText: 'fork' }).first().getByRole('link', { name: 'of this run' }).click();
   await page.waitForURL(`**/runs/${original}`);
   await page.getByRole('link', { name: 'compare them with this run' }).click();

@@ -1,6 +1,7 @@
 import type { AgentConfig, Stop } from '@lastcall/client';
 import { expect, test } from 'vitest';
 import { aRun } from '../../../client/test/support/transcript.ts';
+import { taskInWords } from '../../src/pages/run/task-words.ts';
 import { mergeRuns } from '../../src/pages/runs/merge-runs.ts';
 import { toRunsFilter } from '../../src/pages/runs/runs-filter.ts';
 import { inputInWords, withNumbers, workerName } from '../../src/parts/run/call-words.ts';
@@ -39,12 +40,22 @@ test('[S5] an active run says so, also when its cancel was accepted', () => {
 test('[S5] the trigger of a run is shown as text', () => {
   const message = { eventId: 'm', type: 'space_message', by: 'Ada', text: 'Book it.' } as const;
   const answer = { eventId: 'r', type: 'tool_result', by: 'Ben', text: 'pay: approved' } as const;
-  expect(triggerInWords([message])).toBe('Ada: Book it.');
-  expect(triggerInWords([answer, message])).toBe('Ben answered pay: approved (and 1 more)');
-  expect(triggerInWords([{ eventId: 'p', type: 'plan', by: 'morning', text: 'Report.' }])).toBe(
+  expect(triggerInWords({ trigger: [message] })).toBe('Ada: Book it.');
+  expect(triggerInWords({ trigger: [answer, message] })).toBe('Ben answered pay: approved (and 1 more)');
+  expect(triggerInWords({ trigger: [{ eventId: 'p', type: 'plan', by: 'morning', text: 'Report.' }] })).toBe(
     'Plan morning: Report.',
   );
-  expect(triggerInWords([{ eventId: 'x', type: 'service' }])).toBe('An event of a service');
+  expect(triggerInWords({ trigger: [{ eventId: 'x', type: 'service' }] })).toBe('An event of a service');
+  expect(triggerInWords({ trigger: [{ eventId: 'c', type: 'chat', text: ' ' }] })).toBe('A chat request');
+});
+
+test('[E3] a fork without a message of its own has words too, as a row and as a heading', () => {
+  const run = { trigger: [{ eventId: 'c', type: 'chat', text: '' }], trial: { kind: 'fork', runId: 'o' } } as const;
+  const fork = { runId: 'o', atStep: 2, changes: {} };
+  expect(triggerInWords(run)).toBe('A fork');
+  expect(taskInWords({ runs: [aRun({ ...run, fork })] })).toBe('Fork at step 2');
+  const said = [{ eventId: 'c', type: 'chat', text: 'Fax the Inn.' }] as const;
+  expect(taskInWords({ runs: [aRun({ ...run, trigger: said, fork })] })).toBe('Fax the Inn.');
 });
 
 test('reasons name calls by their visible numbers, inputs are one line, workers have short names', () => {

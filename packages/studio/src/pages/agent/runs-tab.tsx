@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
 import { agentRuns } from '../../data/agents.ts';
-import { StatusMark } from '../../parts/run/status-mark.tsx';
+import { RunStatus } from '../../parts/run/run-summary.tsx';
 import { TrialMark } from '../../parts/run/trial-mark.tsx';
 import { triggerInWords } from '../../parts/run/trigger-words.ts';
 import { EmptyState } from '../../parts/ui/empty-state.tsx';
@@ -30,10 +30,12 @@ export function RunsTab({ agent }: { agent: Agent }): ReactElement | null {
             className="flex min-h-9 flex-wrap items-center gap-x-4 border-b border-line px-4 py-1 last:border-b-0"
           >
             <Link to="/runs/$id" params={{ id: run.id }} className="min-w-0 flex-1 basis-48 truncate hover:underline">
-              {withVisibleControls(triggerInWords(run.trigger))}
+              {withVisibleControls(triggerInWords(run))}
             </Link>
             <TrialMark run={run} />
-            <StatusMark run={run} />
+            <span className="flex max-w-full min-w-0 items-center gap-1.5 text-sm">
+              <RunStatus run={run} />
+            </span>
             <Time at={run.createdAt} />
           </li>
         ))}

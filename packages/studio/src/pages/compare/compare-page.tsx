@@ -51,10 +51,10 @@ export function ComparePage(): ReactElement {
 }
 
 function titleOf([left, right]: readonly [Run, Run]): string {
-  const words = `Compare “${triggerInWords(left.trigger)}”`;
+  const words = `Compare “${triggerInWords(left)}”`;
   if (right.fork?.runId === left.id) return `${words} with its fork`;
   if (right.retryOf === left.id) return `${words} with its next attempt`;
-  return `${words} with “${triggerInWords(right.trigger)}”`;
+  return `${words} with “${triggerInWords(right)}”`;
 }
 
 /** The address of a page has room for this many ids. */
@@ -134,7 +134,7 @@ function RunSummary({ run }: { run: Run }): ReactElement {
         <StatusMark run={run} /> <span dir="auto">{withVisibleControls(statusInWords(run).text)}</span>
       </p>
       <p dir="auto" className="truncate text-sm">
-        {withVisibleControls(triggerInWords(run.trigger))}
+        {withVisibleControls(triggerInWords(run))}
       </p>
       {run.fork !== undefined && (
         <p className="text-sm">

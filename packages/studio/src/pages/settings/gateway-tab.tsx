@@ -83,7 +83,8 @@ function Counts({ status: { counts } }: { status: Status }): ReactElement | null
         <Link to="/inbox" className={link}>
           calls that wait {counts.waitingCalls.toLocaleString()}
         </Link>
-        <Link to="/agents" className={counts.deadEvents > 0 ? 'text-bad underline' : link}>
+        {/* Their runs have failed, also those of conversations and forks, which are in no agent's inbox. */}
+        <Link to="/runs" search={{ status: 'failed' }} className={counts.deadEvents > 0 ? 'text-bad underline' : link}>
           dead events {counts.deadEvents.toLocaleString()}
         </Link>
       </span>

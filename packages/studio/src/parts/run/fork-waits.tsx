@@ -28,7 +28,7 @@ export function ForkWaits({ run, rows, onAnswered, isFramed = false }: ForkWaits
   return (
     <ul
       aria-label="Calls that wait for you"
-      className={`flex flex-col gap-2 bg-surface ${isFramed ? 'rounded-card' : 'border-b border-line px-4 py-2'}`}
+      className={`flex flex-col gap-2 bg-surface ${isFramed ? 'rounded-card' : 'max-h-[40dvh] shrink-0 overflow-y-auto border-b border-line px-4 py-2'}`}
     >
       {waiting.map((call) => (
         <WaitingCall key={call.callId} run={run} call={call} onAnswered={onAnswered} />
@@ -74,7 +74,7 @@ function WaitingCall({ run, call: { callId, toolName, asked }, onAnswered }: Wai
       </p>
       <WholeInput shown={shown} />
       <ClosedNote shown={shown} word="Run for real" />
-      <div className="grid gap-3 wide:grid-cols-3">
+      <div className="grid gap-3 min-[40rem]:grid-cols-3">
         <form onSubmit={onSubmit('result', (text) => ({ result: toResult(text) }))} className="flex flex-col gap-2">
           <TextField name="result" label="Give it a result" hint="A text, or JSON. Nothing runs." />
           <Button type="submit" kind="primary" className="mt-auto" disabled={isSending}>

@@ -11,7 +11,7 @@ import { triggerInWords } from './trigger-words.ts';
 export function RunTrigger({ run }: { run: Run }): ReactElement {
   return (
     <span dir="auto" className="truncate font-medium">
-      {withVisibleControls(triggerInWords(run.trigger))}
+      {withVisibleControls(triggerInWords(run))}
     </span>
   );
 }

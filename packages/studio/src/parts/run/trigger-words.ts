@@ -3,14 +3,17 @@ import type { Run } from '@lastcall/client';
 type Trigger = Run['trigger'][number];
 
 /** What woke a run, in words: `Ada: Book a hotel …`. */
-export function triggerInWords(trigger: readonly Trigger[]): string {
+export function triggerInWords({ trigger, trial, fork }: Pick<Run, 'trigger' | 'trial' | 'fork'>): string {
   const [first, ...more] = trigger;
   if (first === undefined) return 'Nothing woke it';
+  // Without a message of its own, a fork does the steps again from one of them.
+  if (trial?.kind === 'fork' && first.type === 'chat' && isBlank(first.text))
+    return fork === undefined ? 'A fork' : `Fork at step ${fork.atStep}`;
   return more.length === 0 ? oneInWords(first) : `${oneInWords(first)} (and ${more.length} more)`;
 }
 
 function oneInWords({ type, by, text }: Trigger): string {
-  const said = text ?? WORDS[type];
+  const said = text === undefined || isBlank(text) ? WORDS[type] : text;
   switch (type) {
     case 'tool_result':
       return by === undefined ? said : `${by} answered ${said}`;
@@ -19,6 +22,10 @@ function oneInWords({ type, by, text }: Trigger): string {
     default:
       return by === undefined ? said : `${by}: ${said}`;
   }
+}
+
+function isBlank(text = ''): boolean {
+  return text.trim() === '';
 }
 
 const WORDS: Readonly<Record<Trigger['type'], string>> = {
