@@ -16,10 +16,14 @@ import type { Staged } from '../transcript/journal.ts';
 import type { CallLimit } from './call-limit.ts';
 import type { ReadArguments } from './read-arguments.ts';
 
-/** A call that was made inside another, of a tool with outside effects. */
-export interface InnerCall {
+/** A call that may have changed something outside, itself or by calls inside it. */
+export interface ActedCall {
   readonly tool: ResolvedTool;
   readonly settlement: Settlement;
+  /** In the order in which they were settled. */
+  readonly inside: readonly ActedCall[];
+  /** True once a rewind has undone it. */
+  isUndone: boolean;
 }
 
 /** Everything the stages of one call need, with the options checked and the defaults filled in. */
@@ -60,15 +64,18 @@ export interface CallRun {
   readonly onStart: ((tool: ResolvedTool, input: unknown) => void | Promise<void>) | undefined;
   /** Called before a tool with outside effects runs inside this call, however deep. Records that this call may have acted too. */
   readonly onActInside?: (() => void | Promise<void>) | undefined;
-  /** Called when such a call inside this one has settled, and when a rewind inside this one has undone it. */
-  readonly onActedInside?: ((call: InnerCall) => void) | undefined;
-  readonly onUndoneInside?: ((callId: string) => void) | undefined;
+  /** Called when it has settled and may have acted. */
+  readonly onActed?: ((call: ActedCall) => void) | undefined;
   /** Records the end before the call is committed. A rejection ends the run, and nothing is committed. */
   readonly onSettle: ((settlement: Settlement, staged: Staged) => void | Promise<void>) | undefined;
   /** The call inside which this one was made, directly or by a turn. */
   readonly outer: CallRun | undefined;
   /** True if something outside may have been changed, by its tool or by a nested call. */
   actedOutside: boolean;
+  /** The calls directly inside this one that may have acted outside, as they settle. */
+  inside?: ActedCall[] | undefined;
+  /** True if an earlier process had begun to run its tool. */
+  readonly begunBefore?: boolean | undefined;
   /** Runs a turn inside this call. Undefined outside a turn. */
   readonly runTurn: ((options: NestedTurnOptions, ctx: ToolContext) => Promise<TurnResult>) | undefined;
   /** True if the surrounding turn rewinds to its checkpoint when the call has succeeded. */

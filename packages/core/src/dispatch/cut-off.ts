@@ -23,8 +23,8 @@ export function notRunOutcome({ toolName }: CallRun, hit: LimitHit): ErrorOutcom
 }
 
 /** The same for a call that an earlier process had begun to run: not running it again does not undo the first run. */
-export function unrunOutcome({ actedOutside }: CallRun, outcome: Outcome): Outcome {
-  if (!actedOutside || outcome.status !== 'error') return outcome;
+export function unrunOutcome({ begunBefore }: CallRun, outcome: Outcome): Outcome {
+  if (begunBefore !== true || outcome.status !== 'error') return outcome;
   return { ...outcome, text: `${outcome.text} ${HAD_BEGUN}`, effect: 'possible' };
 }
 

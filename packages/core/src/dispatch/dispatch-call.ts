@@ -6,7 +6,7 @@ import type { SessionLayer } from '../session/session-layer.ts';
 import type { ResolvedTool } from '../tools/resolved-tool.ts';
 import { askApproval } from './ask-approval.ts';
 import { CallContext } from './call-context.ts';
-import type { CallRun } from './call-run.ts';
+import type { ActedCall, CallRun } from './call-run.ts';
 import { checkBefore, denied, isRule } from './check-policies.ts';
 import { notRunOutcome, unrunOutcome } from './cut-off.ts';
 import { type DispatchOptions, prepareRun } from './dispatch-options.ts';
@@ -44,13 +44,23 @@ export async function dispatchRun(run: CallRun): Promise<Settlement> {
     const ended = ending instanceof Promise ? await ending : ending;
     const settling = settleCall(run, shapeOutcome(run, ended, read.tool.middleware));
     const settlement = settling instanceof Promise ? await settling : settling;
-    if (run.outer !== undefined && run.actedOutside && read.tool.effects === 'external')
-      for (const one of around(run)) one.onActedInside?.({ tool: read.tool, settlement });
+    if (run.actedOutside) noteActed(run, read.tool, settlement);
     return settlement;
   } finally {
     ticket?.leave();
     run.limit.stop();
   }
+}
+
+/** A rewind must know what was done, also inside calls. One that was cut off may have calls inside it that settle later. */
+function noteActed(run: CallRun, tool: ResolvedTool, settlement: Settlement): void {
+  if (run.outer === undefined && run.onActed === undefined) return;
+  run.inside ??= [];
+  const acted: ActedCall = { tool, settlement, inside: run.inside, isUndone: false };
+  run.onActed?.(acted);
+  if (run.outer === undefined) return;
+  run.outer.inside ??= [];
+  run.outer.inside.push(acted);
 }
 
 /** A call whose tool exists and whose arguments fit. */
@@ -102,8 +112,9 @@ async function askAndExecute(run: CallRun, call: ReadCall): Promise<Ending> {
   const permitted = await run.limit.race(askPermission(run, call));
   if (run.limit.isHit(permitted)) return unrun(run, call, notRunOutcome(run, permitted));
   if ('go' in permitted) return execute(run, { ...call, input: permitted.go });
-  const { tool } = call;
-  return unrun(run, { tool, input: await shownInput(call, permitted.end) }, permitted.end);
+  const shown = await run.limit.race(shownInput(call, permitted.end));
+  if (run.limit.isHit(shown)) return unrun(run, call, notRunOutcome(run, shown));
+  return unrun(run, { tool: call.tool, input: shown }, permitted.end);
 }
 
 /**

@@ -1,10 +1,12 @@
 import type { Clock } from '../clock.ts';
 import type { RewindOptions } from '../contract/turn-settings.ts';
+import type { ActedCall } from '../dispatch/call-run.ts';
 import { restoredInTime } from '../dispatch/restore-wait.ts';
 import { RestoreFailed } from '../errors.ts';
 import { errorText } from '../results/describe-error.ts';
 import type { SessionLayer } from '../session/session-layer.ts';
 import type { Snapshot } from '../session/snapshots.ts';
+import type { ResolvedTool } from '../tools/resolved-tool.ts';
 
 /** Checkpoints of turns that stopped and may be resumed, by session. Each is identified by the last call since. */
 const kept = new WeakMap<SessionLayer, { readonly lastCall: string; readonly checkpoint: Checkpoint }>();
@@ -20,6 +22,10 @@ interface Restoring {
 export class Checkpoint {
   /** True if it comes from a journal, which knows only the session. */
   readonly isReplayed: boolean;
+  /** The tools that ran since, by call: a later step may not have them any more. */
+  readonly ran: Map<string, ResolvedTool> = new Map();
+  /** The calls of the turn since that may have acted outside. A resumed turn knows those of the turn before too. */
+  readonly acted: Map<string, ActedCall> = new Map();
   readonly #session: SessionLayer;
   readonly #snapshot: Snapshot;
   readonly #saved: unknown;

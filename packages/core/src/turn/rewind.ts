@@ -1,5 +1,5 @@
 import { CallContext } from '../dispatch/call-context.ts';
-import type { CallRun, InnerCall } from '../dispatch/call-run.ts';
+import type { ActedCall, CallRun } from '../dispatch/call-run.ts';
 import { denied } from '../dispatch/check-policies.ts';
 import { errorText } from '../results/describe-error.ts';
 import type { Outcome, Settlement } from '../results/outcome.ts';
@@ -22,14 +22,46 @@ export function rewindRefusal(turn: Turn, step: StepTools): Outcome | undefined 
       'rewind',
       `this turn was rewound ${turn.progress.rewinds} times, which is the maximum. Go on from here`,
     );
-  const own = turn.progress.sinceCheckpoint.find(
+  const { sinceCheckpoint } = turn.progress;
+  const unknown = sinceCheckpoint.find((settlement) => isUnknownInside(turn, step, settlement));
+  if (unknown !== undefined)
+    return denied(
+      'rewind',
+      `a call inside "${unknown.toolName}" took effect before the process ended. Go on from here`,
+    );
+  const own = sinceCheckpoint.find(
     (settlement) => mayHaveActed(turn, settlement) && toolOf(turn, step, settlement)?.forbidsRewind === true,
   );
-  const inner = insideSinceCheckpoint(turn).find(({ tool }) => tool.forbidsRewind)?.settlement;
-  const forbidding = own ?? inner;
+  const inside = sinceCheckpoint.flatMap(({ callId }) => insideOf(turn, callId));
+  const forbidding = own ?? findForbidding(inside)?.settlement;
   return forbidding === undefined
     ? undefined
     : denied('rewind', `"${forbidding.toolName}" has taken effect and forbids going back past it`);
+}
+
+function insideOf({ checkpoint }: Turn, callId: string): readonly ActedCall[] {
+  return checkpoint?.acted.get(callId)?.inside ?? [];
+}
+
+function findForbidding(calls: readonly ActedCall[]): ActedCall | undefined {
+  for (const one of calls) {
+    if (one.isUndone) continue;
+    const isOne = one.tool.forbidsRewind && succeededOrLeft(one.settlement);
+    const found = isOne ? one : findForbidding(one.inside);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/**
+ * Whether a call of a tool that does not act itself made calls that did, in a process that has ended: its start is recorded only then. Which
+ * calls these were, and whether they forbid a rewind, is not known any more.
+ */
+function isUnknownInside(turn: Turn, step: StepTools, settlement: Settlement): boolean {
+  const { callId } = settlement;
+  if (!turn.progress.started.has(callId) || turn.checkpoint?.acted.has(callId) === true) return false;
+  const tool = toolOf(turn, step, settlement);
+  return tool !== undefined && tool.effects !== 'external' && succeededOrLeft(settlement);
 }
 
 export const DEFAULT_REWINDS = 2;
@@ -71,38 +103,45 @@ async function compensateAll(turn: Turn, step: StepTools): Promise<readonly stri
       continue;
     }
     const tool = toolOf(turn, step, settlement);
-    const acted = tool !== undefined && actedOutside(turn, tool, settlement);
-    const said = acted ? await compensate(turn, step, settlement, tool) : undefined;
-    if (said !== undefined) remaining.push(said);
-    // A tool that can undo its call undoes all of it.
-    if (!acted || tool.compensate === undefined) remaining.push(...(await compensateInside(turn, step, settlement)));
+    if (tool === undefined) continue;
+    const { callId } = settlement;
+    const known = turn.checkpoint?.acted.get(callId) ?? { tool, settlement, inside: [], isUndone: false };
+    const did = actedOutside(turn, tool, settlement);
+    remaining.push(...(await undoCall(turn, step, { call: known, callId, did })));
   }
   return remaining.reverse();
 }
 
-/** The calls with outside effects that were made inside calls of the turn since the checkpoint, and that may have acted. */
-function insideSinceCheckpoint(turn: Turn): readonly InnerCall[] {
-  return turn.progress.sinceCheckpoint.flatMap(({ callId }) => insideOf(turn, callId));
+interface Undoing {
+  readonly call: ActedCall;
+  /** The call of the turn: calls inside it are not in the transcript. */
+  readonly callId: string;
+  /** True if the tool itself may have acted. */
+  readonly did: boolean;
 }
 
-function insideOf(turn: Turn, callId: string): readonly InnerCall[] {
-  return (turn.actedInside.get(callId) ?? []).filter(({ settlement }) => succeededOrLeft(settlement));
-}
-
-/** Undoes what was done inside a call, the last first. Returns what remains of it. */
-async function compensateInside(turn: Turn, step: StepTools, { callId }: Settlement): Promise<readonly string[]> {
-  const remaining: string[] = [];
-  for (const { tool, settlement } of insideOf(turn, callId).toReversed()) {
-    const said = await undo(turn, step, { tool, settlement }, callId);
-    if (said !== undefined) remaining.push(said);
+/** Undoes a call, or else what was done inside it, the last first. Returns what remains, the last first. */
+async function undoCall(turn: Turn, step: StepTools, { call, callId, did }: Undoing): Promise<readonly string[]> {
+  const { tool, settlement } = call;
+  const inside = call.inside.filter(({ isUndone }) => !isUndone);
+  const isOk = settlement.outcome.status === 'ok';
+  if (isOk && tool.compensate !== undefined && (did || inside.length > 0)) {
+    const said = await compensate(turn, step, call, callId);
+    call.isUndone = said === undefined;
+    return said === undefined ? [] : [said];
   }
-  turn.actedInside.delete(callId);
+  const remaining: string[] = [];
+  for (const one of inside.toReversed()) {
+    const acted = one.tool.effects === 'external' && succeededOrLeft(one.settlement);
+    remaining.push(...(await undoCall(turn, step, { call: one, callId, did: acted })));
+  }
+  if (did) remaining.push(`${callText(settlement)}${isOk ? '' : ' (it did not finish, and may have taken effect)'}`);
   return remaining;
 }
 
 /** Returns the tool as it was when it ran: a later step may have another set of tools. */
 function toolOf(turn: Turn, step: StepTools, { callId, toolName }: Settlement): ResolvedTool | undefined {
-  return turn.ran.get(callId) ?? toolNamed(step.tools, toolName);
+  return turn.checkpoint?.ran.get(callId) ?? toolNamed(step.tools, toolName);
 }
 
 /**
@@ -110,18 +149,16 @@ function toolOf(turn: Turn, step: StepTools, { callId, toolName }: Settlement): 
  * decides.
  */
 function actedOutside(turn: Turn, tool: ResolvedTool, settlement: Settlement): boolean {
-  const { callId, outcome } = settlement;
+  const { outcome } = settlement;
   if (outcome.status === 'error' && outcome.effect !== undefined) return outcome.effect === 'possible';
-  // The start of any other call is recorded only if a call inside it acted. After a crash, which one is not known.
-  const actedInside = turn.progress.started.has(callId) && !turn.actedInside.has(callId);
-  return (tool.effects === 'external' || actedInside) && mayHaveActed(turn, settlement);
+  return tool.effects === 'external' && mayHaveActed(turn, settlement);
 }
 
 /** True for a call that succeeded, or that was abandoned while it ran: it is not known how far that came. */
 function mayHaveActed(turn: Turn, settlement: Settlement): boolean {
   if (!succeededOrLeft(settlement)) return false;
   const { callId, outcome } = settlement;
-  return outcome.status === 'ok' || turn.ran.has(callId) || turn.progress.started.has(callId);
+  return outcome.status === 'ok' || turn.checkpoint?.ran.has(callId) === true || turn.progress.started.has(callId);
 }
 
 function succeededOrLeft({ outcome }: Settlement): boolean {
@@ -130,37 +167,25 @@ function succeededOrLeft({ outcome }: Settlement): boolean {
   return outcome.code === 'timeout' || outcome.code === 'aborted' || outcome.code === 'unknown_outcome';
 }
 
-/** What remains of a call's effect, if anything does. */
+/** Calls the tool's `compensate`. Returns what remains of the call's effect, if anything does. */
 async function compensate(
   turn: Turn,
   step: StepTools,
-  settlement: Settlement,
-  tool: ResolvedTool,
-): Promise<string | undefined> {
-  const isInterrupted = turn.progress.compensated.has(settlement.callId) && !tool.idempotent;
-  if (settlement.outcome.status === 'ok' && tool.compensate !== undefined && isInterrupted)
-    return `${callText(settlement)} (undoing it was interrupted)`;
-  return await undo(turn, step, { tool, settlement }, settlement.callId);
-}
-
-/** Calls the tool's `compensate`. `callId` is the call of the turn: calls inside it are not in the transcript. */
-async function undo(
-  turn: Turn,
-  step: StepTools,
-  { tool, settlement }: InnerCall,
+  { tool, settlement }: ActedCall,
   callId: string,
 ): Promise<string | undefined> {
   const { toolName, input, outcome } = settlement;
   const what = callText(settlement);
-  if (outcome.status !== 'ok') return `${what} (it did not finish, and may have taken effect)`;
-  if (tool.compensate === undefined) return what;
+  const isOwn = settlement.callId === callId;
+  if (isOwn && turn.progress.compensated.has(callId) && !tool.idempotent) return `${what} (undoing it was interrupted)`;
   if (turn.options.journal !== undefined) await record(turn, { kind: 'compensating', callId });
   try {
     const ctx = new CallContext(compensationRun(turn, step, settlement), turn.session.open({ readOnly: true }), 1);
-    const undoing = Promise.resolve(tool.compensate(outcome.value as never, input as never, ctx as never));
+    const undoing = Promise.resolve(
+      tool.compensate?.((outcome as { value?: unknown }).value as never, input as never, ctx as never),
+    );
     const ended = await turn.limit.race(undoing);
     if (turn.limit.isHit(ended)) return `${what} (undoing it did not finish)`;
-    for (let one = turn.outer; one !== undefined; one = one.outer) one.onUndoneInside?.(settlement.callId);
     return undefined;
   } catch (error) {
     turn.logger.error(`"${toolName}" could not be compensated.`, error);

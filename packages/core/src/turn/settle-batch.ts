@@ -152,7 +152,7 @@ export function isInDoubt(turn: Turn, step: StepTools, { callId, toolName }: Req
   if (!turn.progress.started.has(callId)) return false;
   const tool = toolNamed(step.tools, toolName);
   if (tool === undefined) return true;
-  return tool.effects !== 'external' || !tool.idempotent || turn.limit.hit !== undefined;
+  return !tool.idempotent || turn.limit.hit !== undefined;
 }
 
 export function unknownOutcome(toolName: string): Outcome {

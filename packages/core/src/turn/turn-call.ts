@@ -6,9 +6,9 @@ import type { NestedTurnOptions, PromptLike, ToolContext } from '../contract/too
 import type { ToolSet } from '../contract/tool-set.ts';
 import type { TurnResult } from '../contract/turn-result.ts';
 import { CallLimit } from '../dispatch/call-limit.ts';
-import type { CallRun, InnerCall } from '../dispatch/call-run.ts';
+import type { ActedCall, CallRun } from '../dispatch/call-run.ts';
 import { markActedOutside } from '../dispatch/cut-off.ts';
-import type { ReadArguments } from '../dispatch/read-arguments.ts';
+import { type ReadArguments, readArguments } from '../dispatch/read-arguments.ts';
 import type { Logger } from '../logger.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { Answer } from '../results/answer.ts';
@@ -47,6 +47,9 @@ export class TurnCall implements CallRun {
   readonly limit: CallLimit;
   readonly startedAt: number;
   actedOutside = false;
+  inside: ActedCall[] | undefined;
+  /** True if a process started it, and ended before it could write the result. */
+  readonly begunBefore: boolean;
   readonly #turn: Turn;
   readonly #step: StepTools;
   readonly #details: CallDetails;
@@ -54,7 +57,8 @@ export class TurnCall implements CallRun {
   #tool: ResolvedTool | undefined;
   #input: unknown;
   /** The write of its start, if a call inside it caused it. */
-  #startedInside: void | Promise<void> = undefined;
+  #startedInside: Promise<void> | undefined;
+  #journalFailure: { readonly error: unknown } | undefined;
 
   constructor(turn: Turn, step: StepTools, details: CallDetails) {
     this.#turn = turn;
@@ -62,8 +66,8 @@ export class TurnCall implements CallRun {
     this.#details = details;
     this.limit = new CallLimit({ clock: turn.clock, within: turn.limit, cancellable: details.beside === true });
     this.startedAt = turn.clock.now();
-    // A process started it and ended before it could write the result.
-    if (turn.progress.started.has(details.call.callId)) markActedOutside(this);
+    this.begunBefore = turn.progress.started.has(details.call.callId);
+    if (this.begunBefore) markActedOutside(this);
   }
 
   get callId(): string {
@@ -177,36 +181,42 @@ export class TurnCall implements CallRun {
     this.#tool = tool;
     this.#input = input;
     // The tool is needed again only if the turn may be rewound past the call.
-    if (turn.checkpoint !== undefined) turn.ran.set(this.callId, tool);
+    turn.checkpoint?.ran.set(this.callId, tool);
     // Only the start of a call that runs and has outside effects must be recorded: any other may simply run again.
     const runs = tool.execute !== undefined && (answer === undefined || 'approve' in answer || this.isResumed);
     if (!runs || tool.effects !== 'external' || turn.options.journal === undefined) return undefined;
+    if (this.#startedInside !== undefined) return this.#startedInside;
     const { callId, toolName } = this;
     return recordStarted(turn, toStarted(callId, answer), { toolName, input });
   }
 
   onActInside(): void | Promise<void> {
-    const { callId, toolName } = this;
     const { progress, options } = this.#turn;
-    if (options.journal === undefined || progress.started.has(callId)) return undefined;
-    const entry = toStarted(callId, this.#details.answer);
-    this.#startedInside ??= recordStarted(this.#turn, entry, { toolName, input: this.#input });
+    if (options.journal === undefined) return undefined;
+    if (this.#startedInside === undefined && progress.started.has(this.callId)) return undefined;
+    this.#startedInside ??= this.#recordStartedInside();
     return this.#startedInside;
   }
 
-  onActedInside(inner: InnerCall): void {
-    const { checkpoint, actedInside } = this.#turn;
-    if (checkpoint === undefined) return;
-    actedInside.set(this.callId, [...(actedInside.get(this.callId) ?? []), inner]);
+  /** The tool may catch the journal's error, so the end of the call fails with it too, and with that the run. */
+  async #recordStartedInside(): Promise<void> {
+    const { callId, toolName } = this;
+    const read = readArguments(this.written);
+    const input = this.#tool === undefined && 'value' in read ? read.value : this.#input;
+    try {
+      await recordStarted(this.#turn, toStarted(callId, this.#details.answer), { toolName, input });
+    } catch (error) {
+      this.#journalFailure = { error };
+      throw error;
+    }
   }
 
-  onUndoneInside(callId: string): void {
-    const { actedInside } = this.#turn;
-    const rest = actedInside.get(this.callId)?.filter(({ settlement }) => settlement.callId !== callId);
-    if (rest !== undefined) actedInside.set(this.callId, rest);
+  onActed(acted: ActedCall): void {
+    this.#turn.checkpoint?.acted.set(this.callId, acted);
   }
 
   onSettle(settlement: Settlement, staged: Staged): void | Promise<void> {
+    if (this.#journalFailure !== undefined) throw this.#journalFailure.error;
     const isPending = settlement.outcome.status === 'pending';
     return recordSettled(this.#turn, isPending ? { kind: 'pending', settlement } : this.#toEntry(settlement), staged);
   }

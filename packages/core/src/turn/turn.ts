@@ -8,7 +8,7 @@ import type { TurnEvent } from '../contract/turn-events.ts';
 import type { TurnResult } from '../contract/turn-result.ts';
 import { randomId, systemClock } from '../defaults.ts';
 import { CallLimit } from '../dispatch/call-limit.ts';
-import type { CallRun, InnerCall } from '../dispatch/call-run.ts';
+import type { CallRun } from '../dispatch/call-run.ts';
 import { checkSignal, earliest, outerRun } from '../dispatch/dispatch-options.ts';
 import { safeListener } from '../dispatch/safe-listener.ts';
 import { OptionsError } from '../errors.ts';
@@ -18,7 +18,6 @@ import type { NewId } from '../new-id.ts';
 import { createSession } from '../session/create-session.ts';
 import { joinSession } from '../session/join-session.ts';
 import { SessionLayer } from '../session/session-layer.ts';
-import type { ResolvedTool } from '../tools/resolved-tool.ts';
 import type { EndedInside, ReplyEntry } from '../transcript/entry.ts';
 import { goesOn, type TurnProgress } from '../transcript/progress.ts';
 import { Transcript } from '../transcript/transcript.ts';
@@ -58,10 +57,6 @@ export interface Turn {
   readonly runNested: (options: NestedTurnOptions, ctx: ToolContext) => Promise<TurnResult>;
   /** The call with a nested turn that also ended this one, until the call has settled. */
   endedBy: { readonly callId: string; readonly endsTurn: EndedInside } | undefined;
-  /** The tools that ran since the checkpoint, by call: a later step may not have them any more. */
-  readonly ran: Map<string, ResolvedTool>;
-  /** The calls with outside effects that were made inside calls since the checkpoint, by the call of the turn. */
-  readonly actedInside: Map<string, readonly InnerCall[]>;
   /** The point to which a rewind goes back, once there is one. */
   checkpoint: Checkpoint | undefined;
   /** The limits of the calls that are running now, by call. */
@@ -120,8 +115,6 @@ export function openTurn(options: TurnOptions, runNested: Turn['runNested'], rea
     handled: undefined,
     runNested,
     endedBy: undefined,
-    ran: new Map(),
-    actedInside: new Map(),
     checkpoint: undefined,
     running: new Map(),
     systemAsUser: false,
