@@ -1,9 +1,9 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { GitFork, Image, type LucideIcon, ShieldCheck, X, Zap } from 'lucide-react';
+import { GitFork, HandCoins, Image, type LucideIcon, X, Zap } from 'lucide-react';
 import { type ReactElement, useState } from 'react';
 import { crashGateway } from '../data/crash.ts';
-import { forkInDemo, sayInDemo } from '../data/demo.ts';
+import { approvePayment, askForPayment, forkInDemo, sayInDemo, waitingPayment } from '../data/demo.ts';
 
 const CLOSED = 'lastcall.tour-closed';
 
@@ -63,14 +63,26 @@ interface TourStep {
 function useSteps(): readonly TourStep[] {
   const navigate = useNavigate();
   const [steps] = useState<readonly TourStep[]>(() => {
-    const say = async (space: string, text: string): Promise<void> => {
-      const id = await sayInDemo(space, text);
+    const show = async (id: string | undefined): Promise<void> => {
       if (id !== undefined) await navigate({ to: '/spaces/$id', params: { id } });
     };
     return [
-      { word: 'A picture', icon: Image, run: () => say('Travel desk', 'Draw a postcard of Tokyo.') },
-      { word: 'Approve a payment', icon: ShieldCheck, run: () => say('Accounts', 'Pay invoice 4711, amount 120.') },
-      { word: 'Crash while it pays', icon: Zap, run: crashGateway },
+      {
+        word: 'A picture',
+        icon: Image,
+        run: async () => await show(await sayInDemo('Travel desk', 'Draw a postcard of Tokyo.')),
+      },
+      { word: 'Ask for a payment', icon: HandCoins, run: async () => await show(await askForPayment()) },
+      {
+        word: 'Approve it and crash',
+        icon: Zap,
+        async run() {
+          const payment = await waitingPayment();
+          await show(payment.spaceId);
+          await approvePayment(payment);
+          await crashGateway();
+        },
+      },
       {
         word: 'What if it snowed?',
         icon: GitFork,
