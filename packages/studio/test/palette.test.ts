@@ -5,6 +5,23 @@ import { startStudio } from './support/studio.ts';
 
 const browser = useBrowser();
 
+test('[S8] the palette finds every page and every part of the settings', async () => {
+  await using studio = await startStudio(browser());
+  const { page } = await studio.open('/inbox');
+  await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+  await page.keyboard.press('Control+k');
+  const field = page.getByRole('combobox', { name: /^Search pages/ });
+  const selected = page.getByRole('listbox').getByRole('option', { selected: true });
+  const places = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
+  const names = (await places.allTextContents()).map((text) => text.replace(/\d.*$/, ''));
+  expect(names).toContain('Home');
+  for (const word of [...names, 'notif', 'erasures', 'settings: you']) {
+    await field.fill(word);
+    await expect.poll(async () => (await selected.textContent())?.toLowerCase()).toContain(word.toLowerCase());
+    expect(await selected.textContent()).toContain('Page');
+  }
+});
+
 test('[S8] the palette opens pages, agents and runs, and runs commands, with the keyboard alone', async () => {
   await using studio = await startStudio(browser());
   const { page, problems } = await studio.open('/settings');

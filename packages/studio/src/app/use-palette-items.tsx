@@ -89,6 +89,7 @@ function usePageItems(): readonly PaletteItem[] {
   const navigate = useNavigate();
   return useMemo(() => {
     const places = [
+      ['Home', '/'],
       ['Inbox', '/inbox'],
       ['Spaces', '/spaces'],
       ['Runs', '/runs'],
@@ -99,20 +100,23 @@ function usePageItems(): readonly PaletteItem[] {
       ['Usage', '/usage'],
       ['Settings', '/settings'],
     ] as const;
-    const parts = ['gateway', 'keys', 'people', 'sessions', 'mcp'] as const;
+    const parts = ['browser', 'gateway', 'keys', 'people', 'sessions', 'erasures', 'notifications', 'mcp'] as const;
     return [
       ...places.map(([text, to]): PaletteItem => ({ id: to, kind: 'Page', text, run: () => void navigate({ to }) })),
       ...parts.map(
         (tab): PaletteItem => ({
           id: `settings-${tab}`,
           kind: 'Page',
-          text: `Settings: ${tab === 'mcp' ? 'MCP servers' : tab}`,
+          text: `Settings: ${TAB_WORDS[tab] ?? tab}`,
           run: () => void navigate({ to: '/settings', search: { tab } }),
         }),
       ),
     ];
   }, [navigate]);
 }
+
+/** Tabs whose name is not their word. */
+const TAB_WORDS: Readonly<Record<string, string>> = { browser: 'you', mcp: 'MCP servers' };
 
 function useCommandItems(): readonly PaletteItem[] {
   const { setSession } = useSession();

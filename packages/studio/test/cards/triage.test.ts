@@ -61,6 +61,12 @@ test('[S26] many calls are answered with the keyboard alone: one by one, and tho
   await page.waitForURL(`**/inbox?call=${first.callId}`);
   await page.getByRole('region', { name: /^wire_money, waits/ }).waitFor();
   expect(await focused()).toBe(null);
+  await page.keyboard.press('?');
+  const help = page.getByRole('dialog', { name: 'Keys on this page' });
+  for (const label of ['Approve', 'Edit what is approved', 'Deny'])
+    await help.getByText(`${label} (in the card that has the focus)`).waitFor();
+  await page.keyboard.press('Escape');
+  await help.waitFor({ state: 'detached' });
   // A link opens the call that it names.
   const link = await studio.open(`/inbox?call=${third.callId}`);
   await link.page.locator(`[data-inbox-row="${third.callId}"][aria-expanded=true]`).waitFor();

@@ -11,7 +11,7 @@ import { DenyForm } from './deny-form.tsx';
 import { GrantForm } from './grant-form.tsx';
 import { Refusal } from './refusal.tsx';
 import { SideBySide } from './side-by-side.tsx';
-import { cardKeys, type UsedCard, useCard } from './use-card.ts';
+import { type UsedCard, useCard, useCardKeys } from './use-card.ts';
 import { ClosedNote, WholeInput } from './whole-input.tsx';
 
 type Step = 'decide' | 'edit' | 'deny' | 'grant';
@@ -29,11 +29,16 @@ export function ApproveCard(props: CardProps): ReactElement {
   const approve = (): void => {
     if (mayApprove) card.send({ approve: true });
   };
-  const keys = { a: approve, e: () => setStep('edit'), d: () => setStep('deny') };
+  const keys = {
+    a: { label: 'Approve', run: approve },
+    e: { label: 'Edit what is approved', run: () => setStep('edit') },
+    d: { label: 'Deny', run: () => setStep('deny') },
+  };
   const isDeciding = card.isOpen && card.isMine;
+  const onKeyDown = useCardKeys(isDeciding && step === 'decide' ? keys : {});
   const back = (): void => setStep('decide');
   return (
-    <CardFrame props={props} card={card} keys="a d e" onKeyDown={cardKeys(isDeciding && step === 'decide' ? keys : {})}>
+    <CardFrame props={props} card={card} keys="a d e" onKeyDown={onKeyDown}>
       {(!isDeciding || step !== 'edit') && <WhatIsAsked call={call} shown={shown} />}
       {isDeciding && (step !== 'edit' || props.state.status === 'unsent') && <Refusal state={props.state} />}
       {isDeciding && step === 'decide' && (

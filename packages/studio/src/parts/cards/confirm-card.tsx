@@ -6,7 +6,7 @@ import { buttonsClass, CardButton } from './card-button.tsx';
 import { CardFrame } from './card-frame.tsx';
 import { FormCard } from './form-card.tsx';
 import { Refusal } from './refusal.tsx';
-import { cardKeys, useCard } from './use-card.ts';
+import { useCard, useCardKeys } from './use-card.ts';
 import { ClosedNote } from './whole-input.tsx';
 
 /** Yes or no. If a tool of this name expects another result, the fitting card is shown instead. */
@@ -25,8 +25,10 @@ function YesNo({ props, yes, no }: { props: CardProps; yes: unknown; no: unknown
     if (!isOff) card.send({ result: yes });
   };
   const refuse = (): void => card.send({ result: no });
+  const keys = { a: { label: 'Yes', run: accept }, d: { label: 'No', run: refuse } };
+  const onKeyDown = useCardKeys(card.isOpen && card.isMine ? keys : {});
   return (
-    <CardFrame props={props} card={card} keys="a d" onKeyDown={cardKeys(card.isOpen ? { a: accept, d: refuse } : {})}>
+    <CardFrame props={props} card={card} keys="a d" onKeyDown={onKeyDown}>
       <Asked call={props.call} shown={shown} />
       {card.isOpen && card.isMine && (
         <>

@@ -2,6 +2,7 @@ import type { Answer } from '@lastcall/client';
 import type { CardProps } from '@lastcall/client/react';
 import { useQueryClient } from '@tanstack/react-query';
 import { type KeyboardEvent, type RefObject, useRef } from 'react';
+import { useListedKeys } from '../keyboard/keys.tsx';
 import { areSingleKeysOn } from '../keyboard/single-keys.ts';
 import { useIsOffline } from '../session/connection.tsx';
 import { useAnswerer } from '../session/session.tsx';
@@ -59,13 +60,21 @@ export function useCard({ call, state, answer }: CardProps): UsedCard {
   };
 }
 
+interface CardKey {
+  /** What it does, in words: "Approve". */
+  readonly label: string;
+  readonly run: () => void;
+}
+
 /** Keys that work if the card itself has the focus, and not in its fields, where letters are text. */
-export function cardKeys(keys: Readonly<Record<string, () => void>>): (event: KeyboardEvent<HTMLElement>) => void {
+export function useCardKeys(keys: Readonly<Record<string, CardKey>>): (event: KeyboardEvent<HTMLElement>) => void {
+  const labels = Object.entries(keys).map(([key, { label }]) => [key, `${label} (in the card that has the focus)`]);
+  useListedKeys(Object.fromEntries(labels));
   return (event) => {
     if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
-    const run = areSingleKeysOn() && Object.hasOwn(keys, event.key) ? keys[event.key] : undefined;
-    if (run === undefined) return;
+    const action = areSingleKeysOn() && Object.hasOwn(keys, event.key) ? keys[event.key] : undefined;
+    if (action === undefined) return;
     event.preventDefault();
-    run();
+    action.run();
   };
 }

@@ -28,9 +28,31 @@ export function useKeys(map: KeyMap): void {
   }, []);
 }
 
-/** The keys that the list of shortcuts shows now. */
-function keysInUse(): readonly (KeyAction & { readonly key: string })[] {
-  return maps.flatMap(({ current }) => Object.entries(current).map(([key, action]) => ({ key, ...action })));
+/** Labels of keys that elements of the page handle by themselves while they have the focus. */
+const focusedKeys: { current: Readonly<Record<string, string>> }[] = [];
+
+/** Shows keys in the list of shortcuts that an element handles by itself while it has the focus. */
+export function useListedKeys(labels: Readonly<Record<string, string>>): void {
+  const entry = useRef(labels);
+  entry.current = labels;
+  useEffect(() => {
+    focusedKeys.push(entry);
+    return () => {
+      focusedKeys.splice(focusedKeys.indexOf(entry), 1);
+    };
+  }, []);
+}
+
+interface ListedKey {
+  readonly key: string;
+  readonly label: string;
+}
+
+/** The keys that the list of shortcuts shows now. Several cards have the same keys, which are listed once. */
+function keysInUse(): readonly ListedKey[] {
+  const global = maps.flatMap(({ current }) => Object.entries(current).map(([key, { label }]) => ({ key, label })));
+  const local = focusedKeys.flatMap(({ current }) => Object.entries(current).map(([key, label]) => ({ key, label })));
+  return [...new Map([...global, ...local].map((one) => [`${one.key} ${one.label}`, one])).values()];
 }
 
 /** `?` lists the keys that do something on this page. */
@@ -42,7 +64,7 @@ export function ShortcutHelp(): ReactElement | null {
     <Dialog title="Keys on this page" onClose={() => setOpen(false)}>
       <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-2">
         {keysInUse().map(({ key, label }) => (
-          <div key={key} className="contents">
+          <div key={`${key} ${label}`} className="contents">
             <dt>
               <kbd className="rounded border border-line px-1.5 font-mono text-xs">{key.replace('mod+', 'Ctrl ')}</kbd>
             </dt>

@@ -19,7 +19,8 @@ export function signInWords(error: unknown): SignInWords {
     case 'unauthorized':
       return {
         title: 'You are not signed in.',
-        advice: 'Did you copy the whole key? It begins with lc_sk_. It may also have been revoked: ask for a new one.',
+        advice:
+          'Did you copy the whole key? If the gateway made it, it begins with lc_sk_; the key in LASTCALL_SECRET_KEY may be any text. It may also have been revoked: ask for a new one.',
       };
     case 'cross_origin':
       return {
