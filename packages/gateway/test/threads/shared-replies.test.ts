@@ -2,7 +2,7 @@
 // affects no other: src/runtime/run/shared-writes.ts, and the sixth clause of src/ports/store/postgres/postgres-group.ts.
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { addMember } from '../../src/domain/spaces/membership.ts';
+import { addMember, removeMember } from '../../src/domain/spaces/membership.ts';
 import { postMessage } from '../../src/domain/spaces/post-message.ts';
 import { updateSpace } from '../../src/domain/spaces/update-space.ts';
 import type { ApplyContext } from '../../src/runtime/journal/apply-context.ts';
@@ -267,6 +267,33 @@ describeIdleWorld(
       expect(world.heard(archived.spaceId)).not.toContain('message.delta');
       expect(world.heard(archived.spaceId)).toContain('message.cancelled');
       expect(world.heard(open.spaceId)).toContain('message.delta');
+    });
+
+    test('[G1] what a run shows in a space that its agent has left is not written, and the others write theirs once', async () => {
+      const all = await endings(4);
+      const [left, archived, ...others] = all as [Ending, Ending, ...Ending[]];
+      await world.in((tx) => removeMember(tx, { spaceId: left.spaceId, entityId: left.bot }));
+      await world.in((tx) => updateSpace(tx, archived.spaceId, { archived: true }));
+      const showing = ({ bot, spaceId }: Ending): readonly Write[] => [
+        { kind: 'entry', seq: 1, entry: 'reply', payload: '{}' as never },
+        {
+          kind: 'space-event',
+          spaceId,
+          type: 'message.start',
+          payload: { streamId: bot, messageId: bot, entityId: bot, runId: 'r' },
+        },
+        { kind: 'space-event', spaceId, type: 'message.delta', payload: { streamId: bot, delta: 'Hm' } },
+      ];
+      expect(groupOf(left.bot, showing(left))).toMatchObject({ kind: 'journal' });
+      const shown = await Promise.allSettled(all.map((one) => end(one, world, showing(one))));
+      expect(shown).toMatchObject([
+        { reason: { name: 'NoLongerShown', spaceId: left.spaceId } },
+        { reason: { name: 'NoLongerShown', spaceId: archived.spaceId } },
+        ...others.map(() => ({ status: 'fulfilled' })),
+      ]);
+      const told = (one: Ending) => world.heard(one.spaceId).filter((type) => type.startsWith('message.'));
+      expect([left, archived].flatMap(told)).toEqual([]);
+      expect(others.map(told)).toEqual(others.map(() => ['message.start', 'message.delta']));
     });
 
     test('a message of a person in a locked space does not delay those in other spaces', async () => {

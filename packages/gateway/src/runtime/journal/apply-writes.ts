@@ -6,6 +6,7 @@ import { assertNotCancelled } from '../../domain/runs/run-cancelled.ts';
 import { openCardIfAllowed, updateCard } from '../../domain/spaces/tool-card.ts';
 import { runStream, spaceStream } from '../../domain/streams/stream-names.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
+import { isRowMissing } from '../../ports/store/require-row.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { HeldThread } from '../lease/lease.ts';
 import { releaseAndLook, type Waiting } from '../lease/release-thread.ts';
@@ -18,8 +19,9 @@ import { writeCalls } from './call-rows.ts';
 import { closeRun } from './close-run.ts';
 import { type Posting, preparePosting } from './post-response.ts';
 import { writeTexts } from './request-texts.ts';
+import { NoLongerShown, requireAudience, spacesChecked, spacesShown } from './space-audience.ts';
 import { StagedWriteRefused } from './staged-write-refused.ts';
-import { endUnendedCall } from './unended-calls.ts';
+import { endUnseenCall } from './unended-calls.ts';
 import { writeWaitingCall } from './write-waiting-call.ts';
 
 /** Results that are known only after the writes are committed. */
@@ -46,6 +48,8 @@ export async function applyWrites(
   // Before the first write: a member that leaves its group afterwards undoes the others.
   const early = sharedPost(writes);
   const prepared = early === undefined ? undefined : await preparePosting(context, tx, early);
+  const shown = spacesShown(writes);
+  if (shown.size > 0) assertShown(context, tx, { writes, shown, postedIn: prepared?.checkedSpaceId });
   const texts = writes.filter((write) => write.kind === 'request-text');
   if (texts.length > 0) writeTexts(tx, texts);
   appendEntries(context, held, writes);
@@ -60,13 +64,13 @@ export async function applyWrites(
       const used = await useGrant(tx, write.use, { runId, agentId: agent.id, threadId: lease.threadId });
       if (used !== undefined) grants.set(write.use.callId, used);
     } else if (isPost(write)) {
-      const post: Posting = prepared ?? (await preparePosting(context, tx, write));
+      const { post }: Posting = prepared ?? (await preparePosting(context, tx, write));
       await post();
     } else if (write.kind !== 'open-card') {
       // Most writes need no await, and a run of ten steps has about fifty of them.
       const applying = applyWrite(context, tx, write);
       if (applying !== undefined) await applying;
-    } else if (!(await openCard(context, tx, write))) refusedCards.push(write.card);
+    } else if (!(await openCard(context, tx, write, shown))) refusedCards.push(write.card);
   }
   return () => ({
     refusedCards,
@@ -74,6 +78,20 @@ export async function applyWrites(
     thread: released === undefined ? 'held' : 'released',
     waiting: released?.() ?? 'nothing',
   });
+}
+
+/** Throws NoLongerShown, at once or with the commit, if a space no longer sees what the agent shows there. */
+function assertShown(
+  { run: { agent } }: ApplyContext,
+  tx: Tx,
+  { writes, shown, postedIn }: { writes: readonly Write[]; shown: ReadonlySet<string>; postedIn: string | undefined },
+): void {
+  const checked = spacesChecked(writes);
+  for (const spaceId of shown)
+    if (spaceId !== postedIn && !checked.has(spaceId))
+      tx.send(requireAudience, { spaceId, entityId: agent.entityId }, (error) =>
+        isRowMissing(error) ? new NoLongerShown(spaceId) : error,
+      );
 }
 
 function appendEntries({ run: { runId } }: ApplyContext, held: HeldThread, writes: readonly Write[]): void {
@@ -151,11 +169,15 @@ async function tellAskingRun(
   if (call !== undefined && call.run_id !== run.runId) tx.emit({ stream: runStream(call.run_id), type, json });
 }
 
-/** Shows the input only together with the card: a space that the agent was removed from must not see what it wrote. */
+/**
+ * Shows the input only together with the card: a space that the agent was removed from must not see what it wrote. The call goes on, so if a
+ * part of it was shown before, it is not reported as one that never ran.
+ */
 async function openCard(
   { run, nodeOf, grantedCard }: ApplyContext,
   tx: Tx,
   { card, unseenInput }: OpenCard,
+  shown: ReadonlySet<string>,
 ): Promise<boolean> {
   const { runId, agent } = run;
   const { spaceId, callId } = card;
@@ -167,13 +189,10 @@ async function openCard(
     node: nodeOf?.(callId),
     call: grantedCard?.(callId),
   });
-  if (opened === undefined)
-    endUnendedCall(
-      tx,
-      { callId, kind: 'tool', spaceId },
-      'The agent is no longer in the space, or the space is archived.',
-    );
-  else if (unseenInput !== '')
+  if (opened === undefined) {
+    if (shown.has(spaceId)) throw new NoLongerShown(spaceId);
+    endUnseenCall(tx, { callId, spaceId });
+  } else if (unseenInput !== '')
     tx.emit({
       stream: spaceStream(spaceId),
       type: 'tool-input-delta',

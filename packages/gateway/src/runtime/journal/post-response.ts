@@ -18,22 +18,26 @@ export async function preparePosting(context: ApplyContext, tx: Tx, post: PostRe
       : await prepareResponse(context, tx, post);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    return () => tellRefused(context, tx, post, error);
+    return { post: () => tellRefused(context, tx, post, error) };
   }
 }
 
-export type Posting = () => undefined | Promise<unknown>;
+export interface Posting {
+  post(): undefined | Promise<unknown>;
+  /** The space, if it is certain that the agent may post there. */
+  readonly checkedSpaceId?: string;
+}
 
 /** The message has the id of the call, so a second attempt finds it. */
 async function prepareResponse({ run, services }: ApplyContext, tx: Tx, response: PostResponse): Promise<Posting> {
   const { spaceId, callId, toolName, text } = response;
-  if ((await cardOf(tx.db, { callId })).length > 0) return nothing;
+  if ((await cardOf(tx.db, { callId })).length > 0) return { post: nothing };
   const prepared = await preparePost(tx, {
     ...{ spaceId, entityId: run.agent.entityId, messageId: callId, runId: run.runId },
     text: cutMessage(text, tx.limits.messageCharacters),
     metadata: { toolName, response: true },
   });
-  return () => writeMessage(services, tx, prepared);
+  return { checkedSpaceId: spaceId, post: () => writeMessage(services, tx, prepared) };
 }
 
 async function prepareReply({ run, services }: ApplyContext, tx: Tx, reply: PostReply): Promise<Posting> {
@@ -43,12 +47,13 @@ async function prepareReply({ run, services }: ApplyContext, tx: Tx, reply: Post
     ...{ spaceId, entityId: agent.entityId, messageId, runId },
     text: cutMessage(text, tx.limits.messageCharacters, `, all of them in run ${runId}`),
   });
-  return () => {
+  const post = (): Promise<unknown> => {
     // Shown only now: a space that the agent was removed from must not see what it wrote.
     if (unseen !== '')
       tx.emit({ stream: spaceStream(spaceId), type: 'message.delta', payload: { streamId: messageId, delta: unseen } });
     return writeMessage(services, tx, prepared);
   };
+  return { checkedSpaceId: spaceId, post };
 }
 
 function tellRefused(

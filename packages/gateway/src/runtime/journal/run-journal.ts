@@ -13,7 +13,7 @@ import type { DecisionContext } from '../run/decision.ts';
 import { rawInput } from '../run/raw-input.ts';
 import type { CallStarted, CallsRecovered, RunEvent } from '../run/run-event.ts';
 import type { RunState } from '../run/run-state.ts';
-import type { Write } from '../run/run-write.ts';
+import type { OpenCard, Write } from '../run/run-write.ts';
 import { type EndEntry, serializeEnd } from '../run/settlement-json.ts';
 import { groupOf } from '../run/shared-writes.ts';
 import type { AgentPosition } from '../tools/built-in-context.ts';
@@ -25,6 +25,8 @@ import { FileJournal } from './file-journal.ts';
 import { LiveOrder } from './live-order.ts';
 import { isStored, markStored } from './request-texts.ts';
 import type { RunJournalOptions } from './run-journal-options.ts';
+import { NoLongerShown } from './space-audience.ts';
+import { UnshownWrites } from './unshown-writes.ts';
 import { WriteQueue } from './write-queue.ts';
 
 /**
@@ -48,6 +50,7 @@ export class RunJournal implements Journal {
   readonly #rows: TranscriptRow[];
   /** Calls that run without a card, because the agent was removed from the space that would see them. */
   readonly #refusedCards = new Set<string>();
+  readonly #unshown = new UnshownWrites((callId) => this.#rawInput(callId));
   /** The grants because of which calls of this run do not wait. */
   readonly #grants = new Map<string, UsedGrant>();
   /** The calls of this run: their inputs as the model wrote them, and the nodes that made them. */
@@ -350,14 +353,25 @@ export class RunJournal implements Journal {
   /** If a cancel was accepted during the last step, the run ends as cancelled. */
   async #apply(writes: readonly Write[]): Promise<Applied> {
     try {
-      return await this.#commit(writes);
+      return await this.#applyShown(writes);
     } catch (error) {
       if (!(error instanceof RunCancelled) || !writes.some(isEnd)) throw error;
-      return await this.#commit(asCancelled(writes));
+      return await this.#applyShown(asCancelled(writes));
     }
   }
 
-  async #commit(writes: readonly Write[]): Promise<Applied> {
+  /** If a space no longer sees what the agent shows there, the rest is written without it. */
+  async #applyShown(writes: readonly Write[]): Promise<Applied> {
+    try {
+      return await this.#commit(this.#unshown.without(writes), this.#unshown.cardsIn(writes));
+    } catch (error) {
+      if (!(error instanceof NoLongerShown)) throw error;
+      this.#unshown.add(writes, error.spaceId);
+      return await this.#applyShown(writes);
+    }
+  }
+
+  async #commit(writes: readonly Write[], unopened: readonly OpenCard['card'][]): Promise<Applied> {
     const { services, run, signal } = this.#options;
     const write = (): Promise<() => Applied> =>
       fenced(services.store, run.lease, (_tx, held) => applyWrites(this.#applied, held, writes), {
@@ -368,7 +382,7 @@ export class RunJournal implements Journal {
     const applied = (await retryWhileUnavailable(write, { forMs: services.limits.leaseMs, signal }))();
     this.#rows.push(...writes.flatMap((one) => (one.kind === 'entry' ? [toRow(one)] : [])));
     for (const one of writes) if (one.kind === 'request-text') markStored(services.store, one);
-    for (const { callId, spaceId } of applied.refusedCards) {
+    for (const { callId, spaceId } of [...applied.refusedCards, ...unopened]) {
       this.#refusedCards.add(callId);
       this.#decide({ type: 'card-refused', callId, spaceId });
     }

@@ -39,6 +39,17 @@ export function endUnendedCall(tx: Tx, call: Omit<ShownCall, 'shownText'>, reaso
   tx.emit({ stream: spaceStream(spaceId), type, payload });
 }
 
+/**
+ * Shows the space that it sees no more of a call, because the agent is no longer in it, or because it is archived. The call goes on, so the
+ * reason does not say that it never runs. The stream has no other end for a call without a card.
+ */
+export function endUnseenCall(tx: Tx, { callId, spaceId }: Pick<ShownCall, 'callId' | 'spaceId'>): void {
+  endUnendedCall(tx, { callId, kind: 'tool', spaceId }, NO_LONGER_SHOWN);
+}
+
+const NO_LONGER_SHOWN =
+  'No longer shown here: the agent is no longer in the space, or the space is archived. The call may still run.';
+
 function trackEvent(
   unended: Map<string, ShownCall>,
   { type, spaceId, runId, payload }: { type: string; spaceId: string; runId: string; payload: Record<string, unknown> },

@@ -6,7 +6,7 @@ import { openCardIfAllowed, updateCard } from '../../domain/spaces/tool-card.ts'
 import type { Tx } from '../../ports/store/store.ts';
 import type { WaitWrite } from '../run/run-write.ts';
 import type { ApplyContext } from './apply-context.ts';
-import { endUnendedCall } from './unended-calls.ts';
+import { endUnseenCall } from './unended-calls.ts';
 
 /** Stores a call that waits for an answer, and opens the card that asks for it. */
 export async function writeWaitingCall(context: ApplyContext, tx: Tx, write: WaitWrite): Promise<void> {
@@ -58,10 +58,5 @@ async function askInSpace(
   } as const;
   const asked = (await updateCard(tx, callId, { status, call: shown })) ?? (await openCardIfAllowed(tx, card));
   // The agent was removed from the space, or the space was archived. Operators still see the call.
-  if (asked === undefined && rawInput === undefined)
-    endUnendedCall(
-      tx,
-      { callId, kind: 'tool', spaceId },
-      'The agent is no longer in the space, or the space is archived.',
-    );
+  if (asked === undefined && rawInput === undefined) endUnseenCall(tx, { callId, spaceId });
 }

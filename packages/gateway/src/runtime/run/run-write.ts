@@ -88,8 +88,8 @@ interface Card {
 }
 
 /**
- * Opens a card. If the agent is no longer in the space, no card is opened, the input is not shown, and the shown call
- * is cancelled.
+ * Opens a card. If the agent is no longer in the space, no card is opened, the input is not shown, and the space sees no more of the shown
+ * call, which runs.
  */
 export interface OpenCard {
   readonly kind: 'open-card';
