@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MOST_ATTACHMENTS } from '../../domain/artifacts/attachment.ts';
 import { OWN_ID } from '../../domain/own-id.ts';
+import { fromCursor, toCursor } from './cursor.ts';
 
 // Fields that request schemas share. Lengths and characters are checked where the values are used, so that every source is
 // checked.
@@ -42,11 +43,43 @@ export function numberInQuery({ min, max }: { min: number; max: number }): z.Zod
     .meta({ type: 'integer', minimum: min, maximum: max });
 }
 
-/** The paging parameters that every list has. */
-export const pageFields: { cursor: z.ZodOptional<z.ZodString>; limit: z.ZodOptional<z.ZodType<number, string>> } = {
-  cursor: z.string().max(500).meta({ description: 'The `next` of the previous page.' }).optional(),
-  limit: numberInQuery({ min: 1, max: 200 }).optional(),
+/** For a text of 500 characters, of up to 3 bytes each, in base64. */
+const LONGEST_CURSOR = 2_100;
+
+const limit: z.ZodOptional<z.ZodType<number, string>> = numberInQuery({ min: 1, max: 200 }).optional();
+const NEXT = { description: 'The `next` of the previous page.' };
+
+/** The paging parameters of most lists. Cursors are marked: see cursor.ts. */
+export const pageFields: {
+  cursor: z.ZodOptional<z.ZodType<string, string>>;
+  limit: z.ZodOptional<z.ZodType<number, string>>;
+} = {
+  cursor: z
+    .string()
+    .max(LONGEST_CURSOR)
+    .transform((cursor, context) => {
+      const text = fromCursor(cursor);
+      if (text !== undefined) return text;
+      context.addIssue({ code: 'custom', message: 'must be the `next` of an earlier page.' });
+      return z.NEVER;
+    })
+    .meta(NEXT)
+    .optional(),
+  limit,
 };
+
+/** The paging parameters of lists that recognise their cursors themselves, such as numbers. */
+export const positionFields: { cursor: z.ZodOptional<z.ZodString>; limit: z.ZodOptional<z.ZodType<number, string>> } = {
+  cursor: z.string().max(500).meta(NEXT).optional(),
+  limit,
+};
+
+/** The page as clients get it: with a cursor that is marked, if the query takes such cursors. */
+export function toShownPage(query: z.ZodType | undefined, page: unknown): unknown {
+  const isMarked = query instanceof z.ZodObject && query.shape.cursor === pageFields.cursor;
+  if (!isMarked || typeof page !== 'object' || page === null) return page;
+  return 'next' in page && typeof page.next === 'string' ? { ...page, next: toCursor(page.next) } : page;
+}
 
 export function pageOf(item: z.ZodType): z.ZodType {
   return z.object({

@@ -17,6 +17,7 @@ import type { AddressOf } from './client-address.ts';
 import { markEventStream } from './connections.ts';
 import type { AuditedInput, Endpoint, Exchange, FileUpload } from './endpoint.ts';
 import { afterCommit, errorAnswer, toTextAnswer } from './error-answer.ts';
+import { toShownPage } from './fields.ts';
 import { assertVisible, inProject, PROJECT_HEADER } from './project-rules.ts';
 import { isJson, parseBody, readBody, textOf } from './read-body.ts';
 import { RequestRate, UncountedRequest } from './request-rate.ts';
@@ -204,7 +205,7 @@ async function answerWith(
   value: unknown,
   exchange: Omit<Exchange, 'json'>,
 ): Promise<Response> {
-  const json = (answer: unknown): Response => answerJson(c, answer, one.status);
+  const json = (answer: unknown): Response => answerJson(c, toShownPage(one.query, answer), one.status);
   try {
     return (await one.respond?.(value, { ...exchange, json })) ?? json(value);
   } catch (error) {

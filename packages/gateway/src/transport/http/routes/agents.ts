@@ -16,7 +16,7 @@ import { projectOf } from '../../../domain/projects/view.ts';
 import { fromJson } from '../../../ports/store/schema/json.ts';
 import { viewOf } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
-import { idField, metadataField, OWN_ID_JSON, ownIdField, pageFields, pageOf } from '../fields.ts';
+import { idField, metadataField, OWN_ID_JSON, ownIdField, pageFields, pageOf, positionFields } from '../fields.ts';
 import { assertMayReachOut } from '../may-reach-out.ts';
 import {
   agentSchema,
@@ -135,7 +135,7 @@ export function agentEndpoints(offered?: Offered, checkProgram: CheckProgram = f
       summary: "List the versions of an agent's configuration, newest first",
       description: 'A run has the version that it started with: its `configVersion`.',
       access: 'key',
-      query: z.strictObject({ ...pageFields }),
+      query: z.strictObject({ ...positionFields }),
       answer: pageOf(agentVersionSchema),
       async handle({ params, query }, tx) {
         await findAgent(tx.db, params.id);
@@ -184,7 +184,7 @@ export function agentEndpoints(offered?: Offered, checkProgram: CheckProgram = f
       summary: "List the events in an agent's inbox, newest first",
       access: 'key',
       query: z.strictObject({
-        ...pageFields,
+        ...positionFields,
         status: inboxStatusSchema.optional(),
         runId: idField.optional().meta({ description: 'The events that woke this run.' }),
       }),

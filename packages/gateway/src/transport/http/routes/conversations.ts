@@ -23,7 +23,7 @@ import { viewOfCaller } from '../../../runtime/chat/turn-request.ts';
 import { messagesSchema } from '../chat-answer.ts';
 import { conversationUser } from '../conversation-user.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
-import { idField, metadataField, ownIdField, pageFields } from '../fields.ts';
+import { idField, metadataField, ownIdField, positionFields } from '../fields.ts';
 import { eraseField, erasureSchema } from '../schemas/erasure.ts';
 
 const contextFields = {
@@ -83,7 +83,7 @@ export const conversationEndpoints: readonly Endpoint[] = [
     summary: 'Get a conversation and its messages',
     description: 'Oldest first.',
     access: 'entity',
-    query: z.strictObject({ ...pageFields }),
+    query: z.strictObject({ ...positionFields }),
     answer: z
       .strictObject({
         ...contextFields,

@@ -12,7 +12,7 @@ import { deleteReport, type NewReport, storeReport } from '../../../domain/evalu
 import { lastTasks } from '../../../domain/evaluations/task.ts';
 import { viewOf } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
-import { idField, numberInQuery, ownIdField, pageFields, pageOf } from '../fields.ts';
+import { idField, numberInQuery, ownIdField, pageFields, pageOf, positionFields } from '../fields.ts';
 import {
   caseSchema,
   evaluationDetailsSchema,
@@ -87,7 +87,7 @@ export const evaluationEndpoints: readonly Endpoint[] = [
     summary: 'List the cases with their results in each version, worst first',
     description: 'A page may have fewer cases than its limit, because it has at most 4 MB of texts.',
     access: 'key',
-    query: z.strictObject({ ...pageFields }),
+    query: z.strictObject({ ...positionFields }),
     answer: pageOf(resultRowSchema),
     handle: ({ params, query }, tx) => listResults(tx.db, params.id, query),
   }),

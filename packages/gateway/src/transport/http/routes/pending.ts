@@ -6,7 +6,7 @@ import { listWaiting } from '../../../domain/calls/list-waiting.ts';
 import type { Answerer } from '../../../domain/calls/may-answer.ts';
 import { type Caller, limitedTo, viewOf } from '../../caller.ts';
 import { type AuditedChange, type Endpoint, endpoint } from '../endpoint.ts';
-import { idField, pageFields, pageOf } from '../fields.ts';
+import { idField, pageOf, positionFields } from '../fields.ts';
 import { onBehalf } from '../on-behalf.ts';
 import { grantRequestSchema } from '../schemas/answer.ts';
 import { waitingCallSchema, waitStatusSchema } from '../schemas/pending-call.ts';
@@ -52,7 +52,7 @@ export const waitingCallEndpoints: readonly Endpoint[] = [
     description: 'With a token: the calls that its entity may answer.',
     access: 'entity',
     query: z.strictObject({
-      ...pageFields,
+      ...positionFields,
       entityId: idField
         .optional()
         .meta({ description: 'Only calls that this entity may answer. With a token: its own entity.' }),

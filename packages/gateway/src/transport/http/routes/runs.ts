@@ -15,7 +15,7 @@ import { limitedTo, viewOf } from '../../caller.ts';
 import { stopShownTo, toChatAnswer } from '../chat-answer.ts';
 import { conversationUser } from '../conversation-user.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
-import { idField, numberInQuery, pageFields, pageOf } from '../fields.ts';
+import { idField, numberInQuery, pageFields, pageOf, positionFields } from '../fields.ts';
 import { callSchema, runCallSchema, runEntrySchema, runSchema, runStatusSchema } from '../schemas/run.ts';
 import { stepRequestSchema } from '../schemas/step-request.ts';
 import { storySchema } from '../schemas/story.ts';
@@ -77,7 +77,7 @@ export const runEndpoints: readonly Endpoint[] = [
     summary: 'Get the transcript of a run',
     description: 'Everything that happened in it, in order.',
     access: 'key',
-    query: z.strictObject({ ...pageFields }),
+    query: z.strictObject({ ...positionFields }),
     answer: pageOf(runEntrySchema),
     handle: ({ params, query }, tx, { prices }) =>
       runTranscript(tx.db, params.id, { ...query, prices, limits: tx.limits }),

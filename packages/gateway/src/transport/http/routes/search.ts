@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { search } from '../../../domain/search/search.ts';
 import { limitedTo, viewOf } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
-import { pageFields } from '../fields.ts';
+import { positionFields } from '../fields.ts';
 import { trialSchema } from '../schemas/fork.ts';
 
 const kindSchema = z.enum(['message', 'input', 'output', 'error']).meta({
@@ -39,7 +39,7 @@ export const searchEndpoints: readonly Endpoint[] = [
       'A page may have fewer results than its limit although `next` is set: a search ends after a while, and the next page goes on.',
     access: 'entity',
     query: z.strictObject({
-      ...pageFields,
+      ...positionFields,
       q: z.string().min(1).max(500).meta({
         description:
           'Words, "phrases in quotation marks" and prefix*. All of them have to occur. Upper case and accents do not matter.',

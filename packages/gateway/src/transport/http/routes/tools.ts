@@ -13,7 +13,7 @@ import type { Registry } from '../../../runtime/toolset/registry.ts';
 import { tryTool } from '../../../runtime/toolset/try-tool.ts';
 import { viewOf } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
-import { OWN_ID_JSON, ownIdField, pageFields, pageOf, projectField } from '../fields.ts';
+import { OWN_ID_JSON, ownIdField, pageOf, positionFields, projectField } from '../fields.ts';
 import { jsonSchemaSchema } from '../schemas/json-schema.ts';
 import { settlementSchema } from '../schemas/outcome.ts';
 import { toolConfigJson } from '../schemas/shown-config.ts';
@@ -83,7 +83,7 @@ export function toolEndpoints({ services, catalog, registry }: ToolEndpointOptio
       description:
         'Built-in tools, tools of the configuration file, of definitions and of MCP servers come first, then those of the registry.',
       access: 'key',
-      query: z.strictObject({ ...pageFields, source: sourceSchema.optional() }),
+      query: z.strictObject({ ...positionFields, source: sourceSchema.optional() }),
       answer: pageOf(toolSchema),
       handle: ({ caller, query }, tx) => listTools(tx.db, catalog, { ...query, view: viewOf(caller) }),
     }),
