@@ -564,6 +564,20 @@ describe('arguments that the schema changes', () => {
     expect(ran).toMatchObject([{ euros: 500, note: { text: 'fixed' } }]);
   });
 
+  test('[T37] a schema that never answers when what is shown is checked delays a turn up to its deadline', async () => {
+    let asked = 0;
+    const clock = fakeClock();
+    const validate = (value: unknown) =>
+      ++asked === 1 ? { value } : clock.advance(2_000).then(() => new Promise(() => {}));
+    const json = () => ({ type: 'object' });
+    const schema = { '~standard': { version: 1, vendor: 'own', validate, jsonSchema: { input: json, output: json } } };
+    const act = tool({ description: 'Acts.', inputSchema: schema as never, approval: true, execute: () => 'acted' });
+    const model = scriptedModel([{ toolName: 'act' }, 'Done.']);
+    const { stop } = await runTurn({ model, prompt: 'Go.', tools: { act }, clock, deadline: clock.now() + 1_000 });
+    expect(stop).toEqual({ reason: 'deadline' });
+    expect(asked).toBe(2);
+  });
+
   test('a tool that asked runs again with the same input', async () => {
     const ran: unknown[] = [];
     const { resume } = await waiting((input, { answer }) => {

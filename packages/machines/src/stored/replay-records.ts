@@ -7,7 +7,20 @@ import type { MachineChange, NotedEntry } from '../tree/machine-record.ts';
 import { findInstance, type QueuedMessage, type Tree, walk } from '../tree/tree.ts';
 import { toTreeEntry } from '../tree/tree-entry.ts';
 import type { TreeEvent } from '../tree/tree-event.ts';
-import { type Fields, held, list, record, text } from './stored-fields.ts';
+import { count, type Fields, held, list, record, text } from './stored-fields.ts';
+
+/** The changes of a session, as far as their shape goes. Whether they fit the session is known when it is made. */
+function checkStaged(given: unknown, path: string): void {
+  const { events, slices } = record(given, path);
+  if (events !== undefined) list(events, `${path}.events`);
+  if (slices === undefined) return;
+  for (const [name, change] of Object.entries(record(slices, `${path}.slices`))) {
+    const at = `${path}.slices.${name}`;
+    const { version, patch } = record(change, at);
+    count(version, Number.MAX_SAFE_INTEGER, `${at}.version`);
+    record(patch, `${at}.patch`);
+  }
+}
 
 interface ReplayedThread {
   readonly entries: unknown[];
@@ -99,6 +112,7 @@ export class ReplayedMachine {
 
   #entry(given: Fields, staged: unknown, path: string): void {
     this.#known(path);
+    if (staged !== undefined) checkStaged(staged, path.replace(/\.entry$/, '.staged'));
     const { thread: name, instanceId, node, logged, session, begins, ...entry } = given;
     const thread = this.#thread(text(name, `${path}.thread`));
     if (begins === true) thread.entries.push({ kind: 'turn' });

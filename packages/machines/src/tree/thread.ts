@@ -7,6 +7,7 @@ import {
   type SessionJson,
   Transcript,
 } from '@lastcall/core';
+import { StoredMachineError } from '../errors.ts';
 import { ROOT, type Tree } from './tree.ts';
 import { viewSlice, withoutView } from './view.ts';
 
@@ -154,6 +155,16 @@ export class Thread {
     }
   }
 
+  /** What the records hold is checked only here: most threads are never used again. */
+  #replay(session: Session, records: readonly JournalRecord[]): void {
+    try {
+      replay(session, records);
+    } catch (cause) {
+      const problem = cause instanceof Error ? cause.message : String(cause);
+      throw new StoredMachineError(`threads.${this.#options.id}.records`, `could not be read: ${problem}`, { cause });
+    }
+  }
+
   #restored(records: readonly JournalRecord[] | undefined): Session {
     const { sessionJson } = this.#options;
     const options = this.sessionOptions();
@@ -163,7 +174,7 @@ export class Thread {
       sessionJson === undefined
         ? createSession(options)
         : Session.fromJSON(sessionJson, { ...options, unknownSlices: 'keep' });
-    replay(session, records);
+    this.#replay(session, records);
     return session;
   }
 

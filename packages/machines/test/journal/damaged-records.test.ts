@@ -2,7 +2,7 @@ import type { JournalRecord } from '@lastcall/core';
 import { memoryJournal } from '@lastcall/core/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { machineFromRecords, StoredMachineError } from '../../src/index.ts';
+import { machineFromRecords, StoredMachineError, serializeMachine } from '../../src/index.ts';
 import { desk, live, session } from './desk.ts';
 
 /** The places in a value: the keys that lead to each of its fields. */
@@ -23,7 +23,7 @@ function replaced(value: unknown, [key, ...rest]: readonly (string | number)[], 
 
 const anything = fc.constantFrom<unknown>(null, 0, -1, 7, '', 'root', 'root.1', 'x', true, [], {}, [{}], { kind: 'x' });
 
-test('[A20] damaged records either restore a machine or are refused with a StoredMachineError', async () => {
+test('[A20] [M27] damaged records either restore a machine that can be stored, or are refused with a StoredMachineError', async () => {
   const journal = memoryJournal();
   await live([], journal, journal);
   const { records } = journal;
@@ -36,7 +36,7 @@ test('[A20] damaged records either restore a machine or are refused with a Store
       const [index] = all[at] as readonly [number];
       const read = isCut ? damaged.slice(0, index + 1) : damaged;
       try {
-        machineFromRecords(desk([]), read, { session });
+        serializeMachine(machineFromRecords(desk([]), read, { session }));
       } catch (error) {
         expect(error).toBeInstanceOf(StoredMachineError);
         refused++;
@@ -45,4 +45,22 @@ test('[A20] damaged records either restore a machine or are refused with a Store
     { numRuns: 500 },
   );
   expect(refused).toBeGreaterThan(100);
+});
+
+test.each([
+  ['no object', null, /staged\.slices/],
+  ['a change that is none', { 'lastcall.succeeded': null }, /staged\.slices\.lastcall\.succeeded/],
+  [
+    'a patch that is none',
+    { 'lastcall.succeeded': { version: 1, patch: -1 } },
+    /staged\.slices\.lastcall\.succeeded\.patch/,
+  ],
+])('[M27] records whose changes of a session are %s are refused with the path', async (_, slices, path) => {
+  const journal = memoryJournal();
+  await live([], journal, journal);
+  const records = structuredClone(journal.records) as unknown as { staged?: { slices?: unknown } }[];
+  const changed = records.find(({ staged }) => staged?.slices !== undefined);
+  if (changed?.staged !== undefined) changed.staged.slices = slices;
+  expect(() => machineFromRecords(desk([]), records as never, { session })).toThrow(StoredMachineError);
+  expect(() => machineFromRecords(desk([]), records as never, { session })).toThrow(path);
 });
