@@ -5,7 +5,7 @@ import { idField } from './fields.ts';
 import { validate } from './validate.ts';
 
 /** A file as a client sent it: as the whole body, or in a form with fields beside it. */
-export interface SentFile {
+interface SentFile {
   readonly bytes: Uint8Array;
   /** The type that the client says it has. */
   readonly mediaType: string;
