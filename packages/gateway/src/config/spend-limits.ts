@@ -16,7 +16,7 @@ export interface DaySpendLimits {
 
 /** The spend limits of an agent, all its conversations and sub-agents included. */
 export interface SpendLimits extends DaySpendLimits {
-  /** Money in one run. `tokensPerCycle` limits the tokens of a run. */
+  /** Money in one run. `tokensPerCycle` limits the tokens of a turn. */
   readonly perRun?: number | undefined;
 }
 
