@@ -37,8 +37,8 @@ export interface Chat {
   send(request: ChatRequest, options?: ChatOptions): Promise<ChatAnswer>;
   /**
    * Sends a message, and gives each event of its run once, in order, over as many connections as it takes. The last is `done`. Without
-   * `after`, it begins at the start of the run. If the run has ended by the time that the stream is opened, for the first time or again,
-   * `done` comes without the events that were missed.
+   * `after`, it begins at the start of the run. If the run has ended by the time that the stream is first opened, only `done` comes. The same
+   * holds for a stream that is opened again after its events were swept.
    */
   stream(request: ChatRequest, options?: ChatOptions & StreamOptions): AsyncIterable<ChatEvent>;
   /** Runs the agent without a message. */
