@@ -18,7 +18,7 @@ test('[S5] a stop is a sentence with the limit that was reached, and where that 
     [{ reason: 'max_steps' }, 'stopped: it used all its 3 steps', 'limits.maxSteps', 3],
     [
       { reason: 'budget', dimension: 'tokens' },
-      'stopped: it used 1,234 tokens, the limit of a run',
+      'stopped: its turn reached the limit of tokens',
       'limits.tokensPerCycle',
       900,
     ],
@@ -26,7 +26,7 @@ test('[S5] a stop is a sentence with the limit that was reached, and where that 
     [{ reason: 'error', error: 'no key' }, 'failed: no key', undefined, undefined],
   ];
   for (const [stop, text, setting, value] of stops) {
-    const told = stopInWords(stop, { config, steps: 3, tokens: 1_234 });
+    const told = stopInWords(stop, { config, steps: 3 });
     expect([told.text, told.setting, told.value]).toEqual([text, setting, value]);
   }
 });

@@ -15,7 +15,7 @@ interface Known {
 }
 
 export function statusInWords(
-  run: Pick<Run, 'status' | 'stop' | 'cancelRequestedAt' | 'usage'>,
+  run: Pick<Run, 'status' | 'stop' | 'cancelRequestedAt'>,
   known: Known = {},
 ): StopSentence {
   const { status, stop, cancelRequestedAt } = run;
@@ -23,13 +23,10 @@ export function statusInWords(
   if (status === 'running') return { text: cancelRequestedAt === undefined ? 'is running' : 'is being cancelled' };
   if (status === 'waiting') return { text: 'waits for an answer' };
   if (stop === undefined) return { text: status };
-  return stopInWords(stop, { ...known, tokens: run.usage?.totalTokens });
+  return stopInWords(stop, known);
 }
 
-export function stopInWords(
-  stop: Stop,
-  { config, steps, tokens }: Known & { tokens?: number | undefined } = {},
-): StopSentence {
+export function stopInWords(stop: Stop, { config, steps }: Known = {}): StopSentence {
   const { limits = {}, terminating } = config ?? {};
   switch (stop.reason) {
     case 'end_turn':
@@ -53,7 +50,8 @@ export function stopInWords(
         return { text: 'stopped: it reached its limit of tokens, of the run or of the day', setting: 'limits.spend' };
       return stop.dimension === 'tokens'
         ? {
-            text: `stopped: it used ${counted(tokens, 'token')}, the limit of a run`,
+            // The limit counts the runs that this one continues too, so the tokens of this run would not explain it.
+            text: 'stopped: its turn reached the limit of tokens',
             setting: 'limits.tokensPerCycle',
             value: limits.tokensPerCycle,
           }
