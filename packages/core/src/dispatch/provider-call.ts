@@ -6,7 +6,7 @@ import { errorOutcome } from './refusal.ts';
 
 /**
  * The outcome of a call that the model's provider executed itself: it is recorded, not run. The tool may not be in the set, because the
- * provider found it on a server of its own. Undefined for any other call.
+ * provider found it on another server. Undefined for any other call.
  */
 export function recordProviderCall(run: CallRun, tool: ResolvedTool | undefined): Outcome | undefined {
   const { provided } = run;

@@ -32,7 +32,7 @@ async function readForm(bytes: Uint8Array, contentType: string): Promise<SentFil
   const files = parts.flatMap(([, value]) => (typeof value === 'string' ? [] : [value]));
   const [file] = files;
   if (file === undefined || files.length > 1)
-    throw invalid('body', `must have exactly one file, not ${files.length}. Send each file in a request of its own.`);
+    throw invalid('body', `must have exactly one file, not ${files.length}. Send each file in a separate request.`);
   const fields = validate(z.strictObject(fileFields), textsOf(parts));
   return {
     ...fields,

@@ -6,7 +6,7 @@ type Trigger = Run['trigger'][number];
 export function triggerInWords({ trigger, trial, fork }: Pick<Run, 'trigger' | 'trial' | 'fork'>): string {
   const [first, ...more] = trigger;
   if (first === undefined) return 'Nothing woke it';
-  // Without a message of its own, a fork does the steps again from one of them.
+  // Without its own message, a fork does the steps again from one of them.
   if (trial?.kind === 'fork' && first.type === 'chat' && isBlank(first.text))
     return fork === undefined ? 'A fork' : `Fork at step ${fork.atStep}`;
   return more.length === 0 ? oneInWords(first) : `${oneInWords(first)} (and ${more.length} more)`;
