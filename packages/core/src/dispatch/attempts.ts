@@ -103,7 +103,8 @@ export class Attempts {
     // A middleware may do the tool's work elsewhere and never call it, so it cannot be ruled out that something was
     // done.
     if (this.#tool.effects === 'external' && list.some(({ call }) => call !== undefined)) markActedOutside(this.#run);
-    const returned = await this.#wrap(list, (last) => this.#attempt(last.input))({ callId, toolName, input });
+    const through = this.#wrap(list, (last) => this.#attempt(last.input));
+    const returned = await through({ callId, toolName, input }).finally(() => this.#startNoMore());
     // A middleware that did not wait for the tool has its answer; what the tool did so far is undone.
     if (this.#state === 'running') {
       const left = await this.giveUp();
@@ -112,6 +113,11 @@ export class Attempts {
     }
     if (this.#signal !== undefined) throw this.#signal;
     return returned;
+  }
+
+  /** The middleware has its answer: a call of `next` that comes later starts nothing. One that runs is ended after this. */
+  #startNoMore(): void {
+    if (this.#state === 'idle') this.#state = 'over';
   }
 
   #wrap(

@@ -3,7 +3,6 @@ import type { Middleware } from '../contract/middleware.ts';
 import type { MiddlewareCall } from '../contract/middleware-for.ts';
 import { systemClock } from '../defaults.ts';
 import { OptionsError } from '../errors.ts';
-import { isToolResult } from '../results/result.ts';
 import { assertKnownOptions, type KnownNames, knownNames } from '../unknown-option.ts';
 
 export interface CacheOptions {
@@ -21,7 +20,7 @@ const OPTIONS: KnownNames = knownNames<CacheOptions>(
 );
 
 /**
- * Returns a tool's earlier result, for a while. Only successes are cached. A call answered from the cache changes
+ * Returns a tool's earlier result, for a while. Only the results of calls that succeeded are cached. A call answered from the cache changes
  * nothing, so use it for tools without effects.
  */
 export function cache(options: CacheOptions): Middleware {
@@ -29,6 +28,8 @@ export function cache(options: CacheOptions): Middleware {
   const { ttlMs, key = defaultKey, maxEntries = 1_000, clock = systemClock } = options;
   if (!(ttlMs > 0)) throw new OptionsError('ttlMs', 'must be a number of milliseconds above 0.');
   const kept = new Map<string, { readonly value: unknown; readonly until: number }>();
+  /** Results of calls that have not settled yet, by call. */
+  const returned = new Map<string, { readonly at: string; readonly value: unknown }>();
   return {
     name: 'cache',
     async call(next, call) {
@@ -36,12 +37,18 @@ export function cache(options: CacheOptions): Middleware {
       const known = at === undefined ? undefined : kept.get(at);
       if (known !== undefined && clock.now() < known.until) return known.value;
       const value = await next();
-      if (at !== undefined && !(isToolResult(value) && value.status !== 'ok')) {
-        kept.delete(at);
-        kept.set(at, { value, until: clock.now() + ttlMs });
-        for (const oldest of kept.keys()) if (kept.size > maxEntries) kept.delete(oldest);
-      }
+      if (at !== undefined) returned.set(call.callId, { at, value });
       return value;
+    },
+    // A result counts when it has passed the output schema and the policies.
+    outcome(outcome, { callId }) {
+      const result = returned.get(callId);
+      returned.delete(callId);
+      if (result === undefined || outcome.status !== 'ok') return outcome;
+      kept.delete(result.at);
+      kept.set(result.at, { value: result.value, until: clock.now() + ttlMs });
+      for (const oldest of kept.keys()) if (kept.size > maxEntries) kept.delete(oldest);
+      return outcome;
     },
   };
 }
@@ -49,13 +56,20 @@ export function cache(options: CacheOptions): Middleware {
 /** Returns undefined if two different inputs could give the same text: a wrong result is worse than no cached one. */
 function defaultKey({ toolName, input }: MiddlewareCall): string | undefined {
   try {
-    return `${toolName} ${JSON.stringify(input, refuseLoss)}`;
+    return `${toolName} ${JSON.stringify(input, canonical)}`;
   } catch {
     return undefined;
   }
 }
 
-function refuseLoss(this: unknown, key: string, value: unknown): unknown {
+/** Fields in order, because models write the same arguments in any order. */
+function canonical(key: string, value: unknown): unknown {
+  const sound = refuseLoss(key, value);
+  if (typeof sound !== 'object' || sound === null || Array.isArray(sound)) return sound;
+  return Object.fromEntries(Object.entries(sound).sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+function refuseLoss(key: string, value: unknown): unknown {
   const isPlain = typeof value !== 'object' || value === null || Array.isArray(value) || isPlainObject(value);
   if (!isPlain || typeof value === 'function' || typeof value === 'symbol' || isNoNumber(value))
     throw new TypeError(`"${key}" is nothing that JSON can hold.`);

@@ -19,17 +19,22 @@ export function joinHooks(all: readonly PluginHooks[]): PluginHooks {
   };
 }
 
-/** If one listener throws, the others are still called; the first error is thrown to the turn. */
-function tellAll(listeners: readonly ((step: FinishedStep) => void)[], step: FinishedStep): void {
+/** If one listener fails, at once or later, the others are still called; the first error is thrown to the turn. */
+function tellAll(listeners: readonly ((step: FinishedStep) => unknown)[], step: FinishedStep): unknown {
   const failures: unknown[] = [];
+  const told: Promise<unknown>[] = [];
   for (const listener of listeners) {
     try {
-      listener(step);
+      const answer = listener(step);
+      if (answer instanceof Promise) told.push(answer.catch((error: unknown) => void failures.push(error)));
     } catch (error) {
       failures.push(error);
     }
   }
-  if (failures.length > 0) throw failures[0];
+  const report = (): void => {
+    if (failures.length > 0) throw failures[0];
+  };
+  return told.length === 0 ? report() : Promise.all(told).then(report);
 }
 
 const KNOWN = ['policies', 'middleware', 'onStepFinish'];

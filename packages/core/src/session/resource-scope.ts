@@ -209,7 +209,7 @@ export class ResourceScope implements Resources {
       );
     }
     const uses = new Set<AnyResource>();
-    const resources = { get: (wanted: AnyResource | string) => this.#use(wanted, uses) } as Resources;
+    const resources = { get: (wanted: AnyResource | string) => this.#use(wanted, { uses, by: resource }) } as Resources;
     this.#building.push(resource);
     try {
       return { resource, uses, value: resource.create({ resources, logger: this.#logger }) };
@@ -218,9 +218,16 @@ export class ResourceScope implements Resources {
     }
   }
 
-  #use(wanted: AnyResource | string, uses: Set<AnyResource>): unknown {
-    const value = this.get(wanted as string);
+  #use(
+    wanted: AnyResource | string,
+    { uses, by }: { readonly uses: Set<AnyResource>; readonly by: AnyResource },
+  ): unknown {
     const resource = typeof wanted === 'string' ? this.#known.get(wanted) : wanted;
+    if (by.scope === 'singleton' && resource?.scope === 'call')
+      throw new SessionError(
+        `Resource "${by.key}" lives as long as the session, and cannot be made from "${resource.key}", which ends with its call.`,
+      );
+    const value = this.get(wanted as string);
     if (resource !== undefined) uses.add(resource);
     return value;
   }

@@ -41,7 +41,9 @@ export function claimState(slice: AnySlice, { version, state }: Pick<StoredSlice
   if (version > slice.version || migrate === undefined)
     throw new SliceVersionError({ name, stored: version, defined: slice.version });
   try {
-    return deepFreeze(migrate(state as never, version), undefined);
+    const migrated = migrate(state as never, version);
+    if (migrated === undefined) throw new TypeError('migrate returned nothing.');
+    return deepFreeze(migrated, undefined);
   } catch (cause) {
     throw new SliceVersionError({ name, stored: version, defined: slice.version, cause });
   }

@@ -46,10 +46,15 @@ export function configureTools(set: ToolSet, settings: Readonly<Record<string, T
   }
   const configure = (name: string, tool: AnyTool | AiSdkTool): AnyTool | AiSdkTool => ({
     ...tool,
-    ...settings['*'],
-    ...own(settings, name),
+    ...given(settings['*']),
+    ...given(own(settings, name)),
   });
   return Object.fromEntries(Object.entries(set).map(([name, tool]) => [name, configure(name, tool)]));
+}
+
+/** A setting that is undefined sets nothing: otherwise it would take away the tool's approval. */
+function given(settings: ToolConfiguration = {}): ToolConfiguration {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }
 
 function checkConfiguration(name: string, one: ToolConfiguration): void {

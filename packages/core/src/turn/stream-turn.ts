@@ -44,10 +44,11 @@ async function run(options: TurnOptions, events: EventQueue<TurnEvent>, abort: A
   // none.
   await Promise.resolve();
   let ended = false;
-  const onEvent = (event: TurnEvent): void => {
+  // What a listener returns is passed on: it may be a promise that rejects.
+  const onEvent = (event: TurnEvent): unknown => {
     ended ||= event.type === 'turn.end';
     events.push(event);
-    options.onEvent?.(event);
+    return options.onEvent?.(event);
   };
   try {
     // Checked before our options replace the caller's.
