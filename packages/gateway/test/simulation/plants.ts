@@ -273,7 +273,7 @@ export const PLANTS: readonly Plant[] = [
     name: 'a call that was cut off runs again',
     seed: 108,
     file: 'core/src/turn/settle-batch.ts',
-    find: "return tool.effects === 'external' && (!tool.idempotent || turn.limit.hit !== undefined);",
+    find: 'return !tool.idempotent || turn.limit.hit !== undefined;',
     replace: 'return turn.limit.hit !== undefined;',
   },
 ];
