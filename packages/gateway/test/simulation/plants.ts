@@ -172,7 +172,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'a transaction is committed although a statement failed',
-    seed: 32,
+    seed: 48,
     file: TRANSACTION,
     find: 'if (!this.#abortsOnError && this.#sent > 0) throwFirst(await this.#end());',
     replace: 'if (!this.#abortsOnError && this.#sent > 0) { await this.#end(); this.#failures.length = 0; }',
