@@ -105,9 +105,12 @@ async function compensateAll(turn: Turn, step: StepTools): Promise<readonly stri
     const tool = toolOf(turn, step, settlement);
     if (tool === undefined) continue;
     const { callId } = settlement;
-    const known = turn.checkpoint?.acted.get(callId) ?? { tool, settlement, inside: [], isUndone: false };
+    const known = turn.checkpoint?.acted.get(callId);
+    // It may have waited when it acted, and have been answered since.
+    const call: ActedCall = { tool, settlement, inside: known?.inside ?? [], isUndone: false };
     const did = actedOutside(turn, tool, settlement);
-    remaining.push(...(await undoCall(turn, step, { call: known, callId, did })));
+    remaining.push(...(await undoCall(turn, step, { call, callId, did })));
+    if (known !== undefined) known.isUndone = call.isUndone;
   }
   return remaining.reverse();
 }

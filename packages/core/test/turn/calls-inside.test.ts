@@ -143,6 +143,21 @@ describe('a rewind past calls inside calls', () => {
   });
 });
 
+test('[R35] a call that began a job, waited and was answered is undone with its answer', async () => {
+  const undone: unknown[] = [];
+  const job = tool({
+    ...{ description: 'Starts a job.', inputSchema: none, execute: () => pending() },
+    compensate: (value) => void undone.push(value),
+  });
+  const options = { tools: { job, rewind: rewindTool }, session: createSession(), logger: quiet };
+  const first = await runTurn({ ...options, prompt: 'Go.', model: scriptedModel([{ toolName: 'job' }]) });
+  const answers = { [first.pending[0]?.callId ?? '']: { result: 'job 7' } };
+  const model = scriptedModel([back, 'Done.']);
+  await runTurn({ ...options, model, transcript: first.transcript, answers });
+  expect(undone).toEqual(['job 7']);
+  expect(JSON.stringify(model.requests.at(-1)?.prompt)).not.toContain('still stand');
+});
+
 describe('the journal and calls inside calls', () => {
   /** A journal that refuses starts. */
   const refusing = (refuse: () => never | Promise<never>): Journal => {
