@@ -34,21 +34,16 @@ function inCallOrder({ transcript, progress }: Turn): readonly Settlement[] {
 /** The calls that the turn asked for, in order. */
 function askedCalls(entries: readonly Entry[]): readonly RequestedCall[] {
   const asked: RequestedCall[] = [];
-  for (let at = startOf(entries); at < entries.length; at++) {
+  for (let at = entries.findLastIndex(({ kind }) => kind === 'turn') + 1; at < entries.length; at++) {
     const entry = entries[at];
     if (entry?.kind === 'reply') for (const call of entry.calls) asked.push(call);
   }
   return asked;
 }
 
-/** The index of the first entry of the turn. */
-function startOf(entries: readonly Entry[]): number {
-  return entries.findLastIndex(({ kind }) => kind === 'turn') + 1;
-}
-
 function responseOf({ transcript }: Turn, stop: Stop): Pick<TurnResult, 'response' | 'output'> {
   const { entries } = transcript;
-  const ended = endingCall(entries.slice(startOf(entries)), stop);
+  const ended = endingCall(entries, stop);
   if (ended?.endsTurn !== undefined) return ended.endsTurn;
   const outcome = ended?.settlement.outcome;
   if (outcome?.status === 'ok') return { response: outcome.userText ?? outcome.text, output: outcome.value };

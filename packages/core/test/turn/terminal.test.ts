@@ -418,34 +418,29 @@ test('[K3] a turn that was interrupted after its final call ends without asking 
   expect(resumed).toMatchObject({ stop: by('say'), steps: 1 });
 });
 
-test('[R8] of two parallel calls of a tool, one of them final, the response is that of the final call', async () => {
+/** Two parallel calls of a tool, whose second one is settled first if `isReversed`. */
+async function lookUpTwice(find: (q: number) => unknown, isReversed: boolean) {
   const lookup = tool({
     description: 'Looks up.',
     effects: 'none',
     inputSchema: z.object({ q: z.number() }),
     async execute({ q }) {
-      // The call that is not final is settled last.
-      if (q === 2) await new Promise((resolve) => setTimeout(resolve, 20));
-      return q === 1 ? ok('the answer', 'Found.', { final: true }) : 'just data';
+      if ((q === 1) === isReversed) await new Promise((resolve) => setTimeout(resolve, 20));
+      return find(q);
     },
   });
   const asked = [1, 2].map((q) => ({ toolName: 'lookup', input: { q } }));
-  const result = await runTurn({ model: scriptedModel([asked]), prompt: 'Go.', tools: { lookup } });
+  return await runTurn({ model: scriptedModel([asked]), prompt: 'Go.', tools: { lookup } });
+}
+
+test('[R8] of two parallel calls of a tool, one of them final, the response is that of the final call', async () => {
+  const find = (q: number) => (q === 1 ? ok('the answer', 'Found.', { final: true }) : 'just data');
+  const result = await lookUpTwice(find, false);
   expect(result.stop).toEqual({ reason: 'end_turn', by: 'terminal', tool: 'lookup' });
   expect([result.response, result.output]).toEqual(['Found.\n\nthe answer', 'the answer']);
 });
 
 test('[R8] of two parallel calls that are both final, the response is that of the last one that the model asked for', async () => {
-  const lookup = tool({
-    description: 'Looks up.',
-    effects: 'none',
-    inputSchema: z.object({ q: z.number() }),
-    async execute({ q }) {
-      if (q === 1) await new Promise((resolve) => setTimeout(resolve, 20));
-      return ok(`answer ${q}`, 'Found.', { final: true });
-    },
-  });
-  const asked = [1, 2].map((q) => ({ toolName: 'lookup', input: { q } }));
-  const { output } = await runTurn({ model: scriptedModel([asked]), prompt: 'Go.', tools: { lookup } });
+  const { output } = await lookUpTwice((q) => ok(`answer ${q}`, 'Found.', { final: true }), true);
   expect(output).toBe('answer 2');
 });

@@ -16,9 +16,9 @@ type Settled = Extract<Entry, { kind: 'settled' }>;
 
 /** Finds the response of a turn that a tool ended. It reads only the transcript, so every worker finds the same. */
 export function responseOf(entries: readonly Entry[], stop: Stop): RunResponse | undefined {
-  const turn = entries.slice(entries.findLastIndex(({ kind }) => kind === 'turn') + 1);
-  const end = endingCall(turn, stop);
+  const end = endingCall(entries, stop);
   if (end === undefined) return undefined;
+  const turn = entries.slice(entries.findLastIndex(({ kind }) => kind === 'turn') + 1);
   const settled = turn.filter((entry) => entry.kind === 'settled');
   const { callId, toolName, outcome } = end.settlement;
   const text = end.endsTurn?.response ?? (outcome.status === 'ok' ? outputText(outcome) : '');
