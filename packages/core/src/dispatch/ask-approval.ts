@@ -51,10 +51,10 @@ async function withInput(run: CallRun, tool: ResolvedTool, { read, shown }: Inpu
 }
 
 /** What the tool got when it asked. The schema is applied to it only to restore what JSON cannot hold, such as dates. */
-async function sameInput(run: CallRun, tool: ResolvedTool, { read, shown }: Inputs): Promise<unknown> {
-  if (shown === undefined || sameJson(shown, read)) return read;
-  const parsed = await parseInput(run, tool, shown);
-  return 'go' in parsed && sameJson(parsed.go.input, shown) ? parsed.go.input : cloneJson(shown);
+async function sameInput(run: CallRun, tool: ResolvedTool, inputs: Inputs): Promise<unknown> {
+  const again = await withInput(run, tool, inputs);
+  const isSame = 'go' in again && (inputs.shown === undefined || sameJson(again.go, inputs.shown));
+  return isSame ? again.go : cloneJson(inputs.shown);
 }
 
 /**

@@ -27,7 +27,7 @@ export function rewindRefusal(turn: Turn, step: StepTools): Outcome | undefined 
   if (unknown !== undefined)
     return denied(
       'rewind',
-      `a call inside "${unknown.toolName}" took effect before the process ended. Go on from here`,
+      `a call inside "${unknown.toolName}" may have taken effect before the process ended. Go on from here`,
     );
   const own = sinceCheckpoint.find(
     (settlement) => mayHaveActed(turn, settlement) && toolOf(turn, step, settlement)?.forbidsRewind === true,
