@@ -1,31 +1,25 @@
 import { type Entry, type Journal, LastcallError, type Staged, type StartedCall, type TurnEvent } from '@lastcall/core';
 import { isReservedToolName } from '../../config/reserved-tool-names.ts';
 import type { GrantUse, UsedGrant } from '../../domain/grants/use-grant.ts';
-import { RunCancelled } from '../../domain/runs/run-cancelled.ts';
 import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
 import { isOfMachine, originOf, ROOT } from '../../domain/transcript/machine-rows.ts';
 import { toEntryPayload } from '../../domain/transcript/transcript-row.ts';
-import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable.ts';
-import { fenced } from '../lease/lease.ts';
 import { decide } from '../run/decide.ts';
-import { asCancelled } from '../run/decide-end.ts';
 import type { DecisionContext } from '../run/decision.ts';
 import { rawInput } from '../run/raw-input.ts';
 import type { CallStarted, CallsRecovered, RunEvent } from '../run/run-event.ts';
 import type { RunState } from '../run/run-state.ts';
-import type { OpenCard, Write } from '../run/run-write.ts';
+import type { Write } from '../run/run-write.ts';
 import { type EndEntry, serializeEnd } from '../run/settlement-json.ts';
-import { groupOf } from '../run/shared-writes.ts';
 import type { AgentPosition } from '../tools/built-in-context.ts';
-import type { ApplyContext } from './apply-context.ts';
-import { type Applied, applyWrites, toRow } from './apply-writes.ts';
+import { type Applied, toRow } from './apply-writes.ts';
 import { toCallChanges } from './call-changes.ts';
 import { DelayedFlush } from './delayed-flush.ts';
 import { FileJournal } from './file-journal.ts';
 import { LiveOrder } from './live-order.ts';
-import { isStored, markStored } from './request-texts.ts';
+import { isStored } from './request-texts.ts';
 import type { RunJournalOptions } from './run-journal-options.ts';
-import { NoLongerShown } from './space-audience.ts';
+import { isEnd, RunTransactions } from './run-transactions.ts';
 import { UnshownWrites } from './unshown-writes.ts';
 import { WriteQueue } from './write-queue.ts';
 
@@ -40,7 +34,7 @@ import { WriteQueue } from './write-queue.ts';
  */
 export class RunJournal implements Journal {
   readonly #options: RunJournalOptions;
-  readonly #applied: ApplyContext;
+  readonly #transactions: RunTransactions;
   readonly #context: DecisionContext;
   readonly #live: LiveOrder;
   readonly #files: FileJournal | undefined;
@@ -50,7 +44,6 @@ export class RunJournal implements Journal {
   readonly #rows: TranscriptRow[];
   /** Calls that run without a card, because the agent was removed from the space that would see them. */
   readonly #refusedCards = new Set<string>();
-  readonly #unshown = new UnshownWrites((callId) => this.#rawInput(callId));
   /** The grants because of which calls of this run do not wait. */
   readonly #grants = new Map<string, UsedGrant>();
   /** The calls of this run: their inputs as the model wrote them, and the nodes that made them. */
@@ -63,11 +56,12 @@ export class RunJournal implements Journal {
   constructor(options: RunJournalOptions) {
     const { run, toolNamed } = options;
     this.#options = options;
-    this.#applied = {
+    const applied = {
       ...options,
-      nodeOf: (callId) => this.nodeOf(callId),
-      grantedCard: (callId) => this.#grants.get(callId)?.card,
+      nodeOf: (callId: string) => this.nodeOf(callId),
+      grantedCard: (callId: string) => this.#grants.get(callId)?.card,
     };
+    this.#transactions = new RunTransactions(options, applied, new UnshownWrites((callId) => this.#rawInput(callId)));
     const isVisible = (name: string): boolean => toolNamed(name)?.isVisible === true;
     // Also for a tool that is not known any more, such as one of a server that is down when the run is taken over.
     const isPostable = (name: string): boolean => !isReservedToolName(name) && toolNamed(name)?.isSilent !== true;
@@ -350,47 +344,19 @@ export class RunJournal implements Journal {
     if (!this.#isClosed && (!signal.aborted || isCancelled())) this.#queue.flush();
   }
 
-  /** If a cancel was accepted during the last step, the run ends as cancelled. */
-  async #apply(writes: readonly Write[]): Promise<Applied> {
-    try {
-      return await this.#applyShown(writes);
-    } catch (error) {
-      if (!(error instanceof RunCancelled) || !writes.some(isEnd)) throw error;
-      return await this.#applyShown(asCancelled(writes));
-    }
-  }
-
-  /** If a space no longer sees what the agent shows there, the rest is written without it. */
-  async #applyShown(writes: readonly Write[]): Promise<Applied> {
-    try {
-      return await this.#commit(this.#unshown.without(writes), this.#unshown.cardsIn(writes));
-    } catch (error) {
-      if (!(error instanceof NoLongerShown)) throw error;
-      this.#unshown.add(writes, error.spaceId);
-      return await this.#applyShown(writes);
-    }
-  }
-
-  async #commit(writes: readonly Write[], unopened: readonly OpenCard['card'][]): Promise<Applied> {
-    const { services, run, signal } = this.#options;
-    const write = (): Promise<() => Applied> =>
-      fenced(services.store, run.lease, (_tx, held) => applyWrites(this.#applied, held, writes), {
-        group: groupOf(run.lease.threadId, writes),
-      });
-    // Retries while the lease is certain to last, so that a short outage of the store does not leave the outcome of a
-    // call in doubt.
-    const applied = (await retryWhileUnavailable(write, { forMs: services.limits.leaseMs, signal }))();
+  async #apply(decided: readonly Write[]): Promise<Applied> {
+    const committed = await this.#transactions.commit(decided);
+    const { run } = this.#options;
+    const { writes, refusedCards, thread, waiting } = committed;
     this.#rows.push(...writes.flatMap((one) => (one.kind === 'entry' ? [toRow(one)] : [])));
-    for (const one of writes) if (one.kind === 'request-text') markStored(services.store, one);
-    for (const { callId, spaceId } of [...applied.refusedCards, ...unopened]) {
+    for (const { callId, spaceId } of refusedCards) {
       this.#refusedCards.add(callId);
       this.#decide({ type: 'card-refused', callId, spaceId });
     }
     const end = writes.find(isEnd);
-    const { thread, waiting } = applied;
     const rows = run.settings?.save === false ? 'unknown' : this.#rows;
     if (end !== undefined) this.#decide({ type: 'run-closed', as: end.as, thread, waiting, rows });
-    return applied;
+    return committed;
   }
 }
 
@@ -430,7 +396,3 @@ function isEndOfRun(entry: Entry): boolean {
 }
 
 const NOWHERE: AgentPosition = { activeSpaceId: null, announcedSpaceId: null };
-
-function isEnd(write: Write): write is Extract<Write, { kind: 'close-run' }> {
-  return write.kind === 'close-run';
-}
