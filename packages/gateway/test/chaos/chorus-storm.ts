@@ -12,7 +12,7 @@ import { LEASE_MS, Storm } from './storm.ts';
 import { StreamFollower } from './stream-follower.ts';
 
 /**
- * Ten agents send forty messages per request. They know only what their requests show of the current run, while their gateways are
+ * Ten agents send twenty messages per request. They know only what their requests show of the current run, while their gateways are
  * killed and stopped: an agent that does not see a message that it sent sends it twice. The next request comes when all have answered.
  */
 export async function runChorus({

@@ -1,8 +1,7 @@
-import { ask } from './api.ts';
 import { VOICES } from './chorus-config.ts';
 import type { ModelReply } from './loopback-model.ts';
 import type { ModelRequest } from './model-request.ts';
-import { findPlace, type Site } from './site.ts';
+import type { Site } from './site.ts';
 
 /** The text of lastcall.config.mjs for a site of many speakers. */
 export const CHORUS: string = `import { chorusConfig } from '${new URL('./chorus-config.ts', import.meta.url).href}';
@@ -12,13 +11,6 @@ export default chorusConfig;
 /** How many messages each agent sends per event, and how many of them in one reply. */
 const LINES = 20;
 const LINES_PER_REPLY = 4;
-
-/** Posts a request to every agent, in each space. */
-export async function askAll(url: string, ref: string): Promise<void> {
-  const { spaces, entities } = await findPlace(url);
-  for (const voice of VOICES)
-    await ask(url, `/api/spaces/${spaces[voice]}/messages`, { entityId: entities.Ada, text: ref });
-}
 
 /**
  * Sends `LINES` messages about each message of the run. It decides only by its request's view of this run: an agent that sees less
@@ -63,14 +55,4 @@ export async function problemsOfChorus({ db }: Pick<Site, 'db'>, refs: readonly 
     ...[...counts.keys()].filter((text) => !expected.includes(text)).map((text) => `Nobody was asked for "${text}".`),
     ...failed.map(({ id, stop, takeovers }) => `Run ${id} is not completed: ${stop} It was taken over: ${takeovers}`),
   ];
-}
-
-/** True once all expected messages are stored. */
-export async function isAllSaid({ db }: Pick<Site, 'db'>, refs: readonly string[]): Promise<boolean> {
-  const { count } = await db
-    .selectFrom('messages')
-    .select((eb) => eb.fn.countAll().as('count'))
-    .where('kind', '=', 'text')
-    .executeTakeFirstOrThrow();
-  return Number(count) >= VOICES.length * refs.length * (LINES + 1);
 }

@@ -4,6 +4,7 @@ import { type Crew, openCrew } from './crew.ts';
 import { say } from './site.ts';
 import { LEASE_MS, stallWhileWriting } from './stalled-writer.ts';
 import { until } from './until.ts';
+import { waitingFor } from './waiting-connection.ts';
 
 /** How long an unfinished transaction of a stalled gateway may delay a takeover. */
 const HELD_UP_MS = 3_000;
@@ -43,6 +44,22 @@ describe('a gateway on postgres stalls past its lease', () => {
     expect((await crew.site.effects()).map(({ ref }) => ref)).toEqual(['m1', 'm2']);
     const messages = await crew.site.db.selectFrom('messages').select('content').where('kind', '=', 'text').execute();
     expect(messages.filter(({ content }) => content.startsWith('"Answer'))).toHaveLength(2);
+  });
+
+  test('[G38] [G40] a takeover while the stalled worker is still writing continues from the last commit of the stalled worker, and sends nothing twice', async () => {
+    await using stalled = await stallWhileWriting();
+    const { crew, blocker, staller } = stalled;
+    // The other gateway finds the lease expired, and its claim waits for that transaction.
+    await until('the claim waits', async () => (await waitingFor(blocker, 'update "threads"')) !== staller.name);
+    staller.send('SIGCONT');
+    await blocker.query('rollback');
+    await blocker.end();
+    await crew.answered('m1');
+    expect(await crew.problems()).toEqual([]);
+    const failed = await crew.site.db.selectFrom('runs').select('stop').where('status', '!=', 'completed').execute();
+    expect(failed).toEqual([]);
+    const texts = await crew.site.db.selectFrom('messages').select('content').where('kind', '=', 'text').execute();
+    expect(texts.map(({ content }) => content)).toEqual(['"Anna: answer m1"', '"Answer to m1."']);
   });
 
   test('[G40] a gateway that stalls inside a transaction delays the takeover by at most 3 s', async () => {

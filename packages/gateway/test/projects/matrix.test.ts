@@ -6,6 +6,7 @@ import { type SentRequest, sendRequest } from '../rights/send-request.ts';
 import { openStage, type Stage } from '../rights/stage.ts';
 import { ALIASES, TABLE } from '../rights/table.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
+import { rowsWritten } from '../support/rows-written.ts';
 
 /**
  * Calls every operation with the credentials of another project: once with the ids of things that exist, and once with ids of
@@ -138,8 +139,7 @@ interface Snapshot {
 /** Reads the rows only if any was written since the last snapshot: most requests write none. */
 async function snapshotOf({ api }: Stage, last?: Snapshot): Promise<Snapshot> {
   const { db } = api.services.store;
-  const written = await sql<{ writes: number }>`select total_changes() as writes`.execute(db);
-  const writes = written.rows[0]?.writes ?? 0;
+  const writes = await rowsWritten(db);
   if (writes === last?.writes) return last;
   const tables = await sql<{ name: string }>`select name from sqlite_master where type = 'table'`.execute(db);
   const rows = new Set<string>();

@@ -16,6 +16,7 @@ import { listen } from '../../src/transport/http/server.ts';
 import { type Api, openApi } from '../http/api.ts';
 import { openJob } from '../jobs/job-desk.ts';
 import { targetTo, webhookTo } from '../notify/desk.ts';
+import { rowsWritten } from '../support/rows-written.ts';
 import { onSqlite } from '../support/stores.ts';
 import { openWorld } from '../support/world.ts';
 
@@ -117,6 +118,8 @@ export async function openStage(): Promise<Stage> {
     return { cookie: cookie.split(';', 1)[0] ?? '', ...ownPage };
   };
   let [names, addresses] = [0, 0];
+  /** What was stored when the tables were read last. */
+  let last: { readonly writes: number; readonly hashes: Readonly<Record<string, string>> } | undefined;
   const run: Stage['run'] = async () => {
     await api.call('POST', '/chat', { body: { agent, message: 'Look.' }, secret: secrets.member });
     const calls = store.db.selectFrom('calls').select(['id', 'run_id']).orderBy('id', 'desc');
@@ -178,13 +181,16 @@ export async function openStage(): Promise<Stage> {
     },
     signIn: async () => ((await (await signIn({ key: secrets.admin })).json()) as { id: string }).id,
     async stored() {
+      const writes = await rowsWritten(store.db);
+      if (writes === last?.writes) return last.hashes;
       const tables = await sql<{ name: string }>`select name from sqlite_master where type = 'table'`.execute(store.db);
       const names = tables.rows.map(({ name }) => name).filter((name) => !WRITTEN_BY_WORKERS.has(name));
       const hashOf = async (name: string): Promise<[string, string]> => {
         const { rows } = await sql`select * from ${sql.table(name)}`.execute(store.db);
         return [name, hash('sha256', JSON.stringify(rows))];
       };
-      return Object.fromEntries(await Promise.all(names.map(hashOf)));
+      last = { writes, hashes: Object.fromEntries(await Promise.all(names.map(hashOf))) };
+      return last.hashes;
     },
     async close() {
       api.app.stop();

@@ -94,9 +94,12 @@ function calmWorld(memory: MemoryDatabase, seed: number): Promise<EndedWorld> {
   return runWorld(memory, { seed, onlyFaults: new Set() });
 }
 
+/** Few worlds have everything that their agents can do without a guest. None before this seed had it when this was written. */
+const FIRST_RICH_SEED = 85;
+
 /** A world in which the promises can be broken: those of its guest, or all others. */
 async function richWorld(memory: MemoryDatabase, guest: GuestName | undefined): Promise<EndedWorld> {
-  for (let seed = 1; ; seed++) {
+  for (let seed = guest === undefined ? FIRST_RICH_SEED : 1; ; seed++) {
     if (guest !== undefined && guestOf(seed) !== guest) continue;
     const world = await calmWorld(memory, seed);
     const { ledger, database } = world;
