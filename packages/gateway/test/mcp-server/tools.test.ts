@@ -1,4 +1,5 @@
 import { tool } from '@lastcall/core';
+import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { describeMcpServer, type Era, textOf } from './mcp-client.ts';
@@ -34,6 +35,20 @@ const broken = tool({
 });
 
 describeMcpServer('the MCP server offers tools', ({ start, connect }) => {
+  test('[X12] [X19] a sub-agent without a model of its own asks the default model, and so do the sub-agents that it calls', async () => {
+    const sub = (instructions: string, tools: readonly string[]) => ({
+      executionType: 'internal' as const,
+      description: instructions,
+      execution: { agentConfig: { instructions, tools } },
+    });
+    const model = scriptedModel([[{ toolName: 'checker', input: {} }], 'Checked.', 'Researched and checked.']);
+    const tools = { researcher: sub('You research.', ['checker']), checker: sub('You check.', []) };
+    const client = await connect(await start({ model, tools }), { era: '2026' });
+    expect(textOf(await client.callTool({ name: 'researcher', arguments: {} }))).toBe('Researched and checked.');
+    const systems = model.requests.map(({ prompt: [first] }) => first?.content);
+    expect(systems).toEqual(['You research.', 'You check.', 'You research.']);
+  });
+
   test.each(ERAS)('[X19] a client of %s lists and calls tools of the file and of the registry', async (era) => {
     const gateway = await start({ tools: { add, pixel: { tool: pixel }, broken } });
     await gateway.api('/api/tools', {

@@ -164,6 +164,7 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
       return storeArtifact(services, run, { ...artifact, spaceId });
     },
     subAgents: {
+      hasModel: run.settings?.call === undefined,
       people: questions,
       depthLimit: agent.limits.subAgentDepth,
       record: (turn) => recordSubAgent(services, run, turn),

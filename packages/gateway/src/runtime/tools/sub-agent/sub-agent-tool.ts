@@ -27,7 +27,8 @@ import { type AskedPeople, askPeople, HeldQuestions, readWait } from './sub-agen
 export interface SubAgentHost {
   /** Makes what the sub-agent has. Throws if its definition or one of its tools does not exist or cannot be used. */
   setupOf(config: SubAgentConfig): SubAgentSetup;
-  model(name: string): LanguageModelV4 | Promise<LanguageModelV4>;
+  /** The gateway's default model without a name. */
+  model(name: string | undefined): LanguageModelV4 | Promise<LanguageModelV4>;
   /** The middleware around the calls of the sub-agent. */
   middleware(): readonly Middleware[];
   /** The run of the running call. */
@@ -45,6 +46,8 @@ export interface SubAgentSetup extends Pick<TurnOptions, 'policies'> {
 
 export interface SubAgentRun {
   readonly depthLimit: number;
+  /** False if the run is one call that a caller gave: it has no model that a sub-agent could use too. */
+  readonly hasModel: boolean;
   /** The people who answer calls that wait. */
   readonly people: AskedPeople;
   /** Counts the requests of sub-agents. */
@@ -121,7 +124,8 @@ async function runSubAgent(call: SubAgentCall): Promise<unknown> {
   };
   const { held = {}, ...goesOn } = waited ?? {};
   const questions = new HeldQuestions(held);
-  const model = agentConfig.model === undefined ? undefined : await host.model(agentConfig.model);
+  const usesCallers = agentConfig.model === undefined && (run.hasModel || depth > 1);
+  const model = usesCallers ? undefined : await host.model(agentConfig.model);
   const usage = new NestedUsage();
   let entries: readonly Entry[] = [];
   // What came before the wait was recorded then.
