@@ -7,7 +7,7 @@ import {
   type RequestStateCodec,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import type { WaitKind } from '../../domain/calls/waiting-call.ts';
+import type { WaitingCall } from '../../domain/calls/waiting-call.ts';
 import { canonicalJson } from '../../ports/store/schema/json.ts';
 import { keyIdOf } from './mcp-caller.ts';
 
@@ -21,8 +21,13 @@ export interface CallState {
   /** The run that the call began with. */
   readonly runId: string;
   readonly contextId: string;
-  /** The calls that were asked about, with the kind of answer: a call may wait for approval, and then for its result. */
-  readonly calls: Readonly<Record<string, WaitKind>>;
+  /** The calls that were asked about, with what each waited for. */
+  readonly calls: Readonly<Record<string, string>>;
+}
+
+/** A call may wait more than once: for approval and then for its result, or for the answer to one question after another. */
+export function stageOf({ kind, round }: WaitingCall): string {
+  return round === undefined ? kind : `${kind} ${round}`;
 }
 
 /** A question can be answered for as long as a call may wait. */

@@ -21,7 +21,7 @@ import { afterCommit } from '../http/error-answer.ts';
 import { beginCall, idempotencyKeyOf } from './begin-call.ts';
 import { cancelWithCall } from './call-cancellation.ts';
 import { CallProgress } from './call-progress.ts';
-import { type CallState, requestHash, stateOf } from './call-state.ts';
+import { type CallState, requestHash, stageOf, stateOf } from './call-state.ts';
 import { giveAnswers } from './give-answers.ts';
 import { viewOf } from './mcp-caller.ts';
 import { findOffered, nameOfGetRun, type Offer, type Offered } from './offered.ts';
@@ -148,7 +148,7 @@ async function ask(
   calls: readonly WaitingCall[],
   problem?: string,
 ): Promise<InputRequiredResult> {
-  const asked = Object.fromEntries(calls.map(({ callId, kind }) => [callId, kind]));
+  const asked = Object.fromEntries(calls.map((call) => [call.callId, stageOf(call)]));
   const state = { request: requestHash(params), runId, contextId, calls: asked };
   return inputRequired({
     inputRequests: Object.fromEntries(calls.map((call) => [call.callId, toQuestion(call, problem)])),

@@ -8,7 +8,7 @@ import type { Services } from '../../ports/services.ts';
 import { startTurn } from '../../runtime/chat/start-turn.ts';
 import type { Registry } from '../../runtime/toolset/registry.ts';
 import { auditMcp } from './audit-mcp.ts';
-import type { CallState } from './call-state.ts';
+import { type CallState, stageOf } from './call-state.ts';
 import { callerOf } from './mcp-caller.ts';
 import { type Said, toAnswer } from './question.ts';
 
@@ -30,7 +30,8 @@ export async function giveAnswers(
 ): Promise<Given> {
   const calls = [...(await askedCalls(services.store.db, state.contextId, Object.keys(state.calls))).values()];
   // The question was answered before, and the call waits for something else now: the client repeated the request.
-  if (calls.some(({ callId, kind }) => state.calls[callId] !== kind)) return { kind: 'continued', runId: state.runId };
+  if (calls.some((call) => state.calls[call.callId] !== stageOf(call)))
+    return { kind: 'continued', runId: state.runId };
   const said = calls.map((call) => [call, saidOf(ctx, call.callId)] as const);
   if (said.some(([, one]) => one === undefined)) return { kind: 'ask-again', calls };
   const answers: Record<string, Answer> = {};

@@ -13,9 +13,8 @@ import { toJson } from '../../ports/store/schema/json.ts';
 export function toQuestion(call: WaitingCall, problem?: string): InputRequest {
   const { toolName, kind, input } = call;
   // An approval covers the whole input, so the whole input is shown.
-  const text = kind === 'approval' ? visibleJson(input) : clip(visibleJson(input), LONGEST_INPUT);
-  const about = `"${toolName}" with ${text}`;
-  const message = kind === 'approval' ? `Approve the call of ${about}?` : `${about} waits for its result.`;
+  const text = kind === 'approval' ? visible(toJson(input)) : clip(visible(toJson(input)), LONGEST_INPUT);
+  const message = toMessage(call, `"${toolName}" with ${text}`);
   return {
     method: 'elicitation/create',
     params: {
@@ -27,6 +26,16 @@ export function toQuestion(call: WaitingCall, problem?: string): InputRequest {
 }
 
 const LONGEST_INPUT = 2_000;
+
+function toMessage(call: WaitingCall, about: string): string {
+  if (call.kind === 'approval') return `Approve the call of ${about}?`;
+  return call.kind === 'input' ? `${about} asks: ${visible(questionOf(call))}` : `${about} waits for its result.`;
+}
+
+/** What a call that waits for input asks. */
+export function questionOf({ display }: WaitingCall): string {
+  return typeof display?.text === 'string' ? display.text : '';
+}
 
 /** The answer of the client's user. Undefined if there is none yet. */
 export type Said = { readonly action: 'accept' | 'decline' | 'cancel'; readonly content?: unknown };
@@ -83,16 +92,16 @@ function isChoice(items: unknown): boolean {
 }
 
 /**
- * A value as JSON with invisible characters escaped. A character that changes the direction of text, or one that is not drawn,
+ * A text with invisible characters escaped as in JSON. A character that changes the direction of text, or one that is not drawn,
  * could show a person something else than what they approve.
  */
-function visibleJson(value: unknown): string {
-  return toJson(value).replace(HIDDEN, (character) =>
+function visible(text: string): string {
+  return text.replace(HIDDEN, (character) =>
     [...new Array(character.length).keys()].map((at) => escapeAt(character, at)).join(''),
   );
 }
 
-const HIDDEN = /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb\u2800]/gu;
+const HIDDEN = /(?!\n)[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb\u2800]/gu;
 
 /** JSON escapes each half of a surrogate pair separately. */
 function escapeAt(text: string, at: number): string {

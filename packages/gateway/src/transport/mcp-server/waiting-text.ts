@@ -1,6 +1,7 @@
 import type { WaitingCall } from '../../domain/calls/waiting-call.ts';
 import { clip } from '../../domain/transcript/clip.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
+import { questionOf } from './question.ts';
 
 export interface Later {
   /** The run that the call began with. */
@@ -21,14 +22,19 @@ export function waitsFor(calls: readonly WaitingCall[], { runId, getRunName }: L
   ].join('\n');
 }
 
-function howToAnswer({ callId, runId, toolName, kind, input }: WaitingCall): string {
-  const what = kind === 'approval' ? 'Approval' : 'The result';
+function howToAnswer(call: WaitingCall): string {
+  const { callId, runId, toolName, kind, input } = call;
   const answer = kind === 'approval' ? '"approve": true} or {…, "deny": "why"}' : '"result": …}';
   const whole = toJson(input);
   const shown = clip(whole, 500);
   const more = shown === whole ? '' : ` (read all of it with GET /api/calls/${callId})`;
-  const about = `${what} of "${toolName}" with ${shown}${more}`;
-  return `${about}: answer with POST /api/runs/${runId}/tool-results {"callId": "${callId}", ${answer}.`;
+  const about = `"${toolName}" with ${shown}${more}`;
+  const what = {
+    approval: `Approval of ${about}`,
+    input: `${about} asks ${toJson(questionOf(call))}`,
+    result: `The result of ${about}`,
+  }[kind];
+  return `${what}: answer with POST /api/runs/${runId}/tool-results {"callId": "${callId}", ${answer}.`;
 }
 
 export function stillRunning({ runId, getRunName }: Later): string {
