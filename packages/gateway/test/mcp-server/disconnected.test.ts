@@ -51,6 +51,18 @@ describeMcpServer('MCP clients that reconnect', ({ start, connect }) => {
     },
   );
 
+  test('[X19] a call with a key that cannot be stored is refused, and nothing runs', async () => {
+    const { runs, slow } = slowTool();
+    const client = await connect(await start({ tools: { slow } }), { era: '2026' });
+    for (const key of [17, '', 'x'.repeat(501)]) {
+      const _meta = { 'lastcall/idempotencyKey': key };
+      const refused = await client.callTool({ name: 'slow', arguments: { n: 1 }, _meta });
+      expect(refused.isError).toBe(true);
+      expect(textOf(refused)).toContain('lastcall/idempotencyKey');
+    }
+    expect(runs).toEqual([]);
+  });
+
   test('[X19] a closed connection does not cancel the call in 2025, but does in 2026, as the protocols say', async () => {
     const { runs, slow } = slowTool();
     const gateway = await start({ tools: { slow } });

@@ -47,9 +47,11 @@ export async function beginCall(beginning: Beginning): Promise<StartedTurn> {
   });
 }
 
+/** Throws 422 for a key that cannot be stored: without it, a repeated call would run twice. */
 export function idempotencyKeyOf(ctx: ServerContext): string | undefined {
-  const key = ctx.mcpReq._meta?.[IDEMPOTENCY_KEY];
-  return typeof key === 'string' && isId(key) ? key : undefined;
+  const key = ctx.mcpReq._meta?.[IDEMPOTENCY_KEY] ?? undefined;
+  if (key === undefined || (typeof key === 'string' && isId(key))) return key;
+  throw invalid(`_meta["${IDEMPOTENCY_KEY}"]`, 'must be a text of 1–500 characters.');
 }
 
 /** Keys of MCP calls and of the chat endpoints are separate. */

@@ -60,7 +60,7 @@ export async function callTool(options: CallingOptions, request: CallRequest): P
   const state = stateOf(ctx, params);
   const offered = await findOffered(services.store.db, offer, { name: params.name, view: viewOf(ctx) });
   if (offered === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
-  const called: Called = { ...options, ...request, offered };
+  const called: Called = { ...options, ...request, offered, idempotencyKey: idempotencyKeyOf(ctx) };
   if (state === undefined) {
     const isWatched = request.isLogged || ctx.mcpReq._meta?.progressToken !== undefined;
     const { runId, contextId } = await beginCall({ services, registry, offered, params, ctx, isWatched });
@@ -75,6 +75,7 @@ export async function callTool(options: CallingOptions, request: CallRequest): P
 
 interface Called extends CallingOptions, CallRequest {
   readonly offered: Offered;
+  readonly idempotencyKey: string | undefined;
 }
 
 interface FollowedTurn {
@@ -110,12 +111,12 @@ async function untilAnswered(
   called: Called,
   { runId, contextId, current }: FollowedTurn,
 ): Promise<TurnState | undefined> {
-  const { services, ctx, era, stopping, offered, isLogged } = called;
+  const { services, ctx, era, stopping, offered, isLogged, idempotencyKey } = called;
   const progress = new CallProgress(ctx, { runId, isOneTool: offered.kind === 'tool', isLogged });
   progress.started();
   const isLook = offered.kind === 'run';
   // A client with an idempotency key can repeat the request after its connection broke, so the call is not cancelled then.
-  const isCloseCancel = era === 'modern' && idempotencyKeyOf(ctx) === undefined;
+  const isCloseCancel = era === 'modern' && idempotencyKey === undefined;
   const cancellable = { services, runId: current, contextId, ctx, isCloseCancel, stopping };
   using _cancelling = isLook ? undefined : cancelWithCall(cancellable);
   const enough = isLook ? AbortSignal.timeout(LONGEST_LOOK_MS) : undefined;
