@@ -106,6 +106,55 @@ describeOpenAi("the caller's own tools", (open) => {
     expect(model.requests).toHaveLength(2);
   });
 
+  test('[S11] a request that is sent again, and a response that is read again, have their calls also after these were answered', async () => {
+    const model = scriptedModel([[call('locate', { of: 'Ada' })], [call('locate', { of: 'Bob' })], 'Both are in Ulm.']);
+    const { client, world } = await open({ models: { default: model } });
+    const agent = await world.agent('Finder');
+    const messages: ChatCompletionMessageParam[] = [user('Where are they?')];
+    const ask = async (key: string, said: ChatCompletionMessageParam[]) =>
+      (
+        await client.chat.completions.create(
+          { model: agent, messages: said, tools: [locate] },
+          { headers: { 'Idempotency-Key': key } },
+        )
+      ).choices;
+    const answered = (choices: Awaited<ReturnType<typeof ask>>): ChatCompletionMessageParam[] =>
+      choices.flatMap(({ message }) => [
+        message,
+        { role: 'tool' as const, tool_call_id: message.tool_calls?.[0]?.id ?? '', content: 'Ulm' },
+      ]);
+    const first = await ask('step-1', messages);
+    const afterFirst = [...messages, ...answered(first)];
+    const second = await ask('step-2', afterFirst);
+    // A later step waits for another call.
+    expect(await ask('step-1', messages)).toEqual(first);
+    const third = await ask('step-3', [...afterFirst, ...answered(second)]);
+    expect(third[0]?.message.content).toBe('Both are in Ulm.');
+    expect(await ask('step-1', messages)).toEqual(first);
+    expect(await ask('step-2', afterFirst)).toEqual(second);
+    expect(model.requests).toHaveLength(3);
+  });
+
+  test('[S11] a response that continued others shows the calls that it left unanswered, also when they are answered', async () => {
+    const model = scriptedModel([[call('locate', { of: 'Ada' }), call('locate', { of: 'Bob' })], 'Both are in Ulm.']);
+    const { client, world } = await open({ models: { default: model } });
+    const agent = await world.agent('Finder');
+    const tools = [{ type: 'function' as const, name: 'locate', parameters: { type: 'object' }, strict: false }];
+    const first = await client.responses.create({ model: agent, input: 'Where are they?', tools });
+    const [ada, bob] = first.output.flatMap((item) => (item.type === 'function_call' ? [item] : []));
+    const give = (callId = '') =>
+      client.responses.create({
+        model: agent,
+        tools,
+        input: [{ type: 'function_call_output', call_id: callId, output: 'Ulm' }],
+      });
+    const half = await give(ada?.call_id);
+    expect(half.output).toEqual([bob]);
+    expect((await give(bob?.call_id)).output_text).toBe('Both are in Ulm.');
+    expect((await client.responses.retrieve(half.id)).output).toEqual([bob]);
+    expect((await client.responses.retrieve(first.id)).output).toEqual([ada, bob]);
+  });
+
   test('a turn with two calls of the caller continues when both are answered', async () => {
     const model = scriptedModel([[call('locate', { of: 'Ada' }), call('locate', { of: 'Bob' })], 'Both are in Ulm.']);
     const { client, world } = await open({ models: { default: model } });

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import { IS_PENDING } from '../calls/is-waiting.ts';
@@ -67,6 +67,43 @@ export async function waitingIn(db: Kysely<Tables>, contextId: string): Promise<
     .where('thread_id', '=', contextId)
     .where(IS_PENDING)
     .orderBy('id')
+    .execute();
+  return rows.map(toWaitingCall);
+}
+
+/** The calls of these tools that waited for a result when the run ended, in order. They may have been answered since. */
+export async function leftWaiting(
+  db: Kysely<Tables>,
+  runId: string,
+  toolNames: readonly string[],
+): Promise<readonly WaitingCall[]> {
+  if (toolNames.length === 0) return [];
+  const rows = await db
+    .selectFrom('runs as ended')
+    .innerJoin('runs as asking', (join) =>
+      join
+        .onRef('asking.thread_id', '=', 'ended.thread_id')
+        .onRef('asking.turn_id', '=', 'ended.turn_id')
+        .onRef('asking.number', '<=', 'ended.number'),
+    )
+    .innerJoin('calls', 'calls.run_id', 'asking.id')
+    .selectAll('calls')
+    .where('ended.id', '=', runId)
+    .where('calls.wait_kind', '=', 'result')
+    .where('calls.tool_name', 'in', toolNames)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('inbox_events')
+            .innerJoin('runs as answered', 'answered.id', 'inbox_events.run_id')
+            .select('inbox_events.id')
+            .whereRef('inbox_events.thread_id', '=', 'calls.thread_id')
+            .where('inbox_events.event_id', '=', sql<string>`'tool_result:' || calls.id`)
+            .whereRef('answered.number', '<=', 'ended.number'),
+        ),
+      ),
+    )
+    .orderBy('calls.id')
     .execute();
   return rows.map(toWaitingCall);
 }

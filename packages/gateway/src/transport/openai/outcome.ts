@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { ApiError } from '../../domain/api-error.ts';
 import type { WaitingCall } from '../../domain/calls/waiting-call.ts';
-import { waitingIn } from '../../domain/conversations/asked-calls.ts';
+import { leftWaiting, waitingIn } from '../../domain/conversations/asked-calls.ts';
 import type { RunAnswer } from '../../domain/conversations/run-answer.ts';
 import { settingsOfRuns } from '../../domain/conversations/settings-of-runs.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
@@ -19,8 +19,11 @@ export interface Outcome {
 
 export async function outcomeOf(db: Kysely<Tables>, answer: RunAnswer): Promise<Outcome> {
   const pending = await waitingCalls(db, answer);
-  const calls = pending.length === 0 ? [] : await callsOfCaller(db, answer.runId, pending);
-  const others = pending.filter((call) => !calls.includes(call));
+  const hasWaited = pending.length > 0 || answer.stop.reason === 'suspended';
+  const names = hasWaited ? await toolsOfCaller(db, answer.runId) : [];
+  // Also those that were answered since: a response that is read again is the same response.
+  const calls = await leftWaiting(db, answer.runId, names);
+  const others = pending.filter(({ toolName }) => !names.includes(toolName));
   return {
     answer,
     text: answer.response === '' && calls.length === 0 && others.length > 0 ? waitingText(others) : answer.response,
@@ -59,14 +62,9 @@ async function waitingCalls(db: Kysely<Tables>, answer: RunAnswer): Promise<read
   return await waitingIn(db, answer.contextId);
 }
 
-async function callsOfCaller(
-  db: Kysely<Tables>,
-  runId: string,
-  pending: readonly WaitingCall[],
-): Promise<readonly WaitingCall[]> {
+async function toolsOfCaller(db: Kysely<Tables>, runId: string): Promise<readonly string[]> {
   const [{ clientTools = [] } = {}] = await settingsOfRuns(db, [runId]);
-  const names = new Set(clientTools.map(({ name }) => name));
-  return pending.filter(({ toolName }) => names.has(toolName));
+  return clientTools.map(({ name }) => name);
 }
 
 /** A chat page shows only text. Without this text, the person would wait for an agent that waits for them. */
