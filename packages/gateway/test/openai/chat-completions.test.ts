@@ -1,4 +1,5 @@
 import { scriptedModel } from '@lastcall/core/testing';
+import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 import { expect, test } from 'vitest';
 import { systemOf, textsOf } from '../support/requests.ts';
 import { describeOpenAi } from './openai-gateway.ts';
@@ -36,6 +37,25 @@ describeOpenAi('chat completions', (open) => {
     expect(completion.choices[0]?.message.tool_calls).toBeUndefined();
     expect(systemOf(model.requests[0] as never)).toBe('Be brief.\n\nAnswer in English.');
     expect(model.requests[0]?.temperature).toBe(0.5);
+  });
+
+  test('[S11] an image that a chat page sends with an empty text reaches the model without the text', async () => {
+    const model = scriptedModel(['A cat.', 'Still a cat.']);
+    const { client, world } = await open({ models: { default: model } });
+    await world.agent('Viewer');
+    const image = { type: 'image_url' as const, image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } };
+    const file = { type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'iVBORw0KGgo=' } };
+    const asked = { role: 'user' as const, content: [{ type: 'text' as const, text: '' }, image] };
+    const ask = (messages: ChatCompletionMessageParam[]) =>
+      client.chat.completions.create({ model: 'Viewer', messages });
+    const said = { role: 'assistant' as const, content: 'A cat.' };
+    expect((await ask([asked])).choices[0]?.message.content).toBe('A cat.');
+    expect(model.requests[0]?.prompt.at(-1)).toMatchObject({ role: 'user', content: [file] });
+    await ask([asked, said, { role: 'user', content: 'Sure?' }]);
+    expect(model.requests[1]?.prompt.find(({ role }) => role === 'user')).toMatchObject({ content: [file] });
+    const empty = ask([{ role: 'user', content: ' \n' }]);
+    await expect(empty).rejects.toMatchObject({ status: 400, param: 'messages' });
+    expect(model.requests).toHaveLength(2);
   });
 
   test('[S11] a terminal tool ends the run, and its output is the content', async () => {

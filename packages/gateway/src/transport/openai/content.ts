@@ -18,9 +18,12 @@ export function readText(content: Content, path: string): string {
   return (content ?? []).map((part, index) => partText(part, `${path}[${index}]`)).join('\n');
 }
 
+/** Without blank texts: chat pages send one with each image, and providers refuse them. */
 export function readUserContent(content: Content, path: string): UserContent {
-  if (typeof content === 'string') return [{ type: 'text', text: content }];
-  return (content ?? []).map((part, index) => readPart(part, `${path}[${index}]`));
+  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? []);
+  return parts
+    .map((part, index) => readPart(part, `${path}[${index}]`))
+    .filter((part) => part.type !== 'text' || part.text.trim() !== '');
 }
 
 function readPart(part: ContentPart, path: string): UserContent[number] {

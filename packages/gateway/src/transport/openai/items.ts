@@ -53,7 +53,7 @@ function textsOf(items: readonly Item[], kind: 'instructions' | 'assistant'): re
 
 /** Only texts are taken from the client. Results of tools come from the gateway's own store. */
 function toSaid(item: Item): readonly SaidMessage[] {
-  if (item.kind === 'user') return [{ role: 'user', text: textOf(item.content) }];
+  if (item.kind === 'user') return item.content.length === 0 ? [] : [{ role: 'user', text: textOf(item.content) }];
   return item.kind === 'assistant' && item.text !== '' ? [{ role: 'assistant', text: item.text }] : [];
 }
 

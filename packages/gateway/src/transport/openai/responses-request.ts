@@ -117,7 +117,7 @@ function contextIdOf(conversation: string | { readonly id: string }): string {
 
 function itemsOf({ input, instructions }: ResponsesRequest): readonly Item[] {
   const own: readonly Item[] = instructions == null ? [] : [{ kind: 'instructions', text: instructions }];
-  if (typeof input === 'string') return [...own, { kind: 'user', content: [{ type: 'text', text: input }] }];
+  if (typeof input === 'string') return [...own, { kind: 'user', content: readUserContent(input, 'input') }];
   return [...own, ...input.flatMap((item, index) => toItem(item, `input[${index}]`))];
 }
 
