@@ -29,5 +29,6 @@ export { endingCall } from '../transcript/ending-call.ts';
 export { isTextReply } from '../transcript/text-reply.ts';
 export { isPlainEntry, toPlainValue, toTranscriptJson } from '../transcript/transcript-json.ts';
 export { brokenOffBefore } from '../turn/broken-off.ts';
+export { isUnreadable } from '../turn/read-stream.ts';
 export { toPrompt } from '../turn/to-prompt.ts';
 export { assertKnownOptions, type KnownNames, knownNames } from '../unknown-option.ts';

@@ -147,6 +147,6 @@ export class StreamReader {
  * How providers report an event that they do not know: it does not fit what they expect. Only that event failed, not
  * the stream.
  */
-function isUnreadable(error: unknown): boolean {
+export function isUnreadable(error: unknown): boolean {
   return (error as { name?: unknown } | null | undefined)?.name === 'AI_TypeValidationError';
 }

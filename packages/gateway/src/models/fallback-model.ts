@@ -4,6 +4,7 @@ import type {
   LanguageModelV4StreamResult,
   SharedV4Warning,
 } from '@ai-sdk/provider';
+import { isUnreadable } from '@lastcall/core/internal';
 
 /** A model of a list, by name. Finding it may fail: its key or its package may be missing. */
 interface NamedModel {
@@ -66,7 +67,7 @@ async function begun({ stream, ...result }: LanguageModelV4StreamResult): Promis
   while (!isDone && !read.some(isWritten)) {
     const next = await reader.read();
     isDone = next.done;
-    if (next.value?.type === 'error') {
+    if (next.value?.type === 'error' && !isUnreadable(next.value.error)) {
       await reader.cancel().catch(() => {});
       throw next.value.error;
     }

@@ -12,6 +12,20 @@ function streaming(parts: readonly LanguageModelV4StreamPart[]): LanguageModelV4
   return { ...scriptedModel([]), doStream: async () => ({ stream: ReadableStream.from(parts) }) };
 }
 
+const WHOLE: readonly LanguageModelV4StreamPart[] = [
+  { type: 'text-start', id: '1' },
+  { type: 'text-delta', id: '1', delta: 'Roses.' },
+  { type: 'text-end', id: '1' },
+  {
+    type: 'finish',
+    finishReason: { unified: 'stop', raw: 'stop' },
+    usage: {
+      inputTokens: { total: 3, noCache: 3, cacheRead: undefined, cacheWrite: undefined },
+      outputTokens: { total: 1, text: 1, reasoning: undefined },
+    },
+  },
+];
+
 const agents = [{ name: 'Poet', instructions: 'Write poems.', model: ['first', 'second'] }];
 const named = (model: LanguageModelV4, modelId: string): LanguageModelV4 => ({ ...model, provider: 'acme', modelId });
 
@@ -76,6 +90,19 @@ describe('a list of models', () => {
     ]);
     const { answer } = await ask({ first, second: scriptedModel(['Roses.']) });
     expect(answer.response).toBe('Roses.');
+  });
+
+  it('[R52] an event that the first does not know, before its first word, is skipped', async () => {
+    const second = scriptedModel([]);
+    const first = streaming([
+      { type: 'stream-start', warnings: [] },
+      { type: 'error', error: Object.assign(new Error('What is a ping?'), { name: 'AI_TypeValidationError' }) },
+      ...WHOLE,
+    ]);
+    const { answer, reply } = await ask({ first, second });
+    expect(answer.response).toBe('Roses.');
+    expect(reply.warnings).toBeUndefined();
+    expect(second.requests).toEqual([]);
   });
 
   it('[K10] after the first word no other model is asked', async () => {
