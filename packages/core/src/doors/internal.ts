@@ -14,6 +14,7 @@ export { assertFileSize, encodeText } from '../files/file-text.ts';
 export { matchLines } from '../files/match-lines.ts';
 export { parsePathPattern } from '../files/path-pattern.ts';
 export { writeModeOf } from '../files/write-mode.ts';
+export { liftModel } from '../model/lift-model.ts';
 export { streamResult } from '../model/stream-result.ts';
 export { addUsage, noUsage, readUsage } from '../model/usage.ts';
 export { parseJson } from '../parse-json.ts';

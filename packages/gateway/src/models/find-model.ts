@@ -1,5 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { LastcallError } from '@lastcall/core';
+import { liftModel } from '@lastcall/core/internal';
 import { chooseDefaultModel, type DefaultModel } from './default-model.ts';
 import { fallbackModel } from './fallback-model.ts';
 import { keyOf, loadProvider, PROVIDERS } from './provider-package.ts';
@@ -72,7 +73,7 @@ async function firstOf(finding: readonly Promise<LanguageModelV4>[]): Promise<La
 }
 
 async function findReader(name: string, options: ModelOptions): Promise<LanguageModelV4> {
-  const found = await findModel(name, options);
+  const found = liftModel(await findModel(name, options));
   const model = options.tapModel?.(found) ?? found;
   return options.files === undefined ? model : withFiles(name, model, options.files);
 }
