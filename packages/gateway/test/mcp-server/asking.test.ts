@@ -139,6 +139,21 @@ describeMcpServer('calls that wait ask their caller', ({ start, connect }) => {
     expect(paid).toEqual(['Ada']);
   });
 
+  test('[X19] a client of 2025 is asked as often as the turn waits', async () => {
+    const paid: string[] = [];
+    const people = Array.from({ length: 12 }, (_, index) => `Person ${index}`);
+    const model = scriptedModel([...people.map((to) => [{ toolName: 'pay', input: { to } }]), 'All paid.']);
+    const agents = [{ name: 'Payroll', instructions: '', tools: ['pay'] }];
+    const client = await connect(await start({ model, tools: tools(paid), agents }), {
+      era: '2025',
+      capabilities: asking,
+    });
+    client.setRequestHandler('elicitation/create', async () => ({ action: 'accept', content: {} }));
+    const result = await client.callTool({ name: 'ask_payroll', arguments: { message: 'Pay them.' } });
+    expect(result.structuredContent).toMatchObject({ response: 'All paid.' });
+    expect(paid).toEqual(people);
+  });
+
   test.each(ERAS)(
     '[X19] a client of %s that cannot be asked reads how to answer, and gets the result later',
     async (era) => {

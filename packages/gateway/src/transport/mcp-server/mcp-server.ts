@@ -21,7 +21,7 @@ import type { OpenStreams } from '../sse/open-streams.ts';
 import { callStateCodec } from './call-state.ts';
 import { type CallingOptions, callTool } from './call-tool.ts';
 import { holderOf, keyIdOf, type McpRequest, toAuthInfo, viewOf } from './mcp-caller.ts';
-import { McpSessions } from './mcp-sessions.ts';
+import { LONGEST_SILENCE_MS, McpSessions } from './mcp-sessions.ts';
 import { listOffered } from './offered.ts';
 import { failed, RUN_ID } from './tool-result.ts';
 
@@ -88,6 +88,9 @@ function refuseOrigin(
   return wrongHost ?? originValidationResponse(request, [...localhostAllowedHostnames(), ...originHosts]);
 }
 
+/** More than an agent asks in one call. A client that always gives an invalid answer must not be asked for ever. */
+const MOST_QUESTIONS = 200;
+
 function buildServer(calling: Serving, era: 'legacy' | 'modern'): Server {
   const { services, offer, codec } = calling;
   const server = new Server(
@@ -96,6 +99,8 @@ function buildServer(calling: Serving, era: 'legacy' | 'modern'): Server {
       // Log messages are deprecated in 2026.
       capabilities: { tools: {}, ...(era === 'legacy' ? { logging: {} } : {}) },
       requestState: { verify: codec.verify },
+      // A client of 2025 is asked inside of its call. The package's own limits are 8 questions and ten minutes for each.
+      inputRequired: { maxRounds: MOST_QUESTIONS, roundTimeoutMs: LONGEST_SILENCE_MS },
     },
   );
   let isLogged = false;

@@ -20,7 +20,7 @@ const MAX_SESSIONS = 1_000;
  */
 const SHARE_OF_A_KEY = 0.1;
 /** Longer than a person takes to answer a question. */
-const LONGEST_SILENCE_MS = 4 * 3_600_000;
+export const LONGEST_SILENCE_MS: number = 4 * 3_600_000;
 
 interface Limits {
   readonly keepAliveMs: number;
