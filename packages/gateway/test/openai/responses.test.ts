@@ -51,6 +51,33 @@ describeOpenAi('responses', (open) => {
     expect(textsOf(model.requests[3]?.prompt ?? [])).toEqual(['Add 1 and 2.', 'Once more.']);
   });
 
+  test('[S11] a response that was not stored, or whose run has not ended, cannot be continued', async () => {
+    const hold = Promise.withResolvers<void>();
+    const model = scriptedModel(async ({ prompt }) => {
+      if (textsOf(prompt).at(-1) !== 'Work.') return 'Next.';
+      await hold.promise;
+      return 'Done.';
+    });
+    const { client, world } = await open({ models: { default: model } });
+    const agent = await world.agent();
+    const continued = (id: string) =>
+      client.responses.create({ model: agent, input: 'What is my name?', previous_response_id: id });
+    const refusal = { status: 400, param: 'previous_response_id' };
+    const unsaved = await client.responses.create({ model: agent, input: 'I am Ada.', store: false });
+    await expect(continued(unsaved.id)).rejects.toMatchObject(refusal);
+    const stream = await client.responses.create({ model: agent, input: 'Work.', stream: true });
+    let id = '';
+    for await (const event of stream) {
+      if (event.type !== 'response.created') continue;
+      id = event.response.id;
+      while (model.requests.length < 2) await new Promise(setImmediate);
+      await expect(continued(id)).rejects.toMatchObject(refusal);
+      hold.resolve();
+    }
+    expect((await continued(id)).output_text).toBe('Next.');
+    expect(textsOf(model.requests[2]?.prompt ?? [])).toEqual(['Work.', 'What is my name?']);
+  });
+
   test('[S11] a conversation is continued by its id', async () => {
     const model = scriptedModel(['Hello.', 'Hello again.']);
     const { client, world } = await open({ models: { default: model } });

@@ -5,7 +5,7 @@ import { COMPACTION, fromEntryPayload } from '../transcript/transcript-row.ts';
 import { toConversation } from './to-messages.ts';
 import type { StartedTurn } from './turn-requests.ts';
 
-/** The texts of a conversation up to the end of a turn, without its tool calls. */
+/** The texts of a conversation up to the end of a turn, without its tool calls. A message with only an image has none. */
 export async function toldMessages(
   db: Kysely<Tables>,
   { runId, contextId }: StartedTurn,
@@ -26,6 +26,8 @@ export async function toldMessages(
     .execute();
   const said = toConversation(rows.map(({ payload }) => fromEntryPayload(payload).entry).filter(isSpoken));
   return said.flatMap((one) =>
-    'sender' in one ? [{ role: one.sender === 'human' ? 'user' : 'assistant', text: one.message }] : [],
+    'sender' in one && one.message !== ''
+      ? [{ role: one.sender === 'human' ? 'user' : 'assistant', text: one.message }]
+      : [],
   );
 }

@@ -33,6 +33,12 @@ export async function findConversation(tx: Tx, told: ToldBefore): Promise<string
   return found.length === 1 ? found[0] : undefined;
 }
 
+/** True if the turn's run has ended, and its messages are part of the conversation. */
+export async function isSaved(db: Kysely<Tables>, { runId }: StartedTurn): Promise<boolean> {
+  const run = await db.selectFrom('runs').select(['status', 'answer']).where('id', '=', runId).executeTakeFirst();
+  return run !== undefined && run.status !== 'running' && run.answer === null;
+}
+
 /** True if nothing was added to the conversation after this turn. */
 export async function isLast(db: Kysely<Tables>, { runId, contextId }: StartedTurn): Promise<boolean> {
   const last = await db

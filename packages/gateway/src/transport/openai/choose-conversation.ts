@@ -7,7 +7,7 @@ import { invalid } from '../../domain/entities/invalid.ts';
 import { lockRows } from '../../ports/store/lock-rows.ts';
 import type { AgentRow, Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import { findConversation, isLast } from '../../runtime/chat/find-conversation.ts';
+import { findConversation, isLast, isSaved } from '../../runtime/chat/find-conversation.ts';
 import type { TurnCaller, TurnRequest } from '../../runtime/chat/turn-request.ts';
 import type { Asked } from './asked.ts';
 import { conversationHash, type Scope } from './conversation-hash.ts';
@@ -59,11 +59,10 @@ async function afterRun(tx: Tx, search: Search, runId: string): Promise<TurnRequ
   const conversation = await inConversation(tx, search, turn.contextId);
   // If two requests continue from the same run at once, the second one branches off.
   await lockRows(tx, { threads: [turn.contextId] });
-  if (await isLast(tx.db, turn)) return conversation;
-  const before = await toldMessages(tx.db, turn);
-  if (before.length === 0)
+  if (!(await isSaved(tx.db, turn)))
     throw invalid('previous_response_id', 'belongs to a run that has not ended, or was not stored.');
-  return { agent: search.agent.id, history: [...before, ...search.told.history] };
+  if (await isLast(tx.db, turn)) return conversation;
+  return { agent: search.agent.id, history: [...(await toldMessages(tx.db, turn)), ...search.told.history] };
 }
 
 /** The one conversation whose calls are answered. Only calls of the caller's own tools can be answered here. */
