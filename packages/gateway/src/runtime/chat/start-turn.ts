@@ -23,6 +23,7 @@ import type { ChatEvent } from '../../domain/inbox/inbox-event.ts';
 import { pushNewEvent } from '../../domain/inbox/push-event.ts';
 import { newId } from '../../domain/new-id.ts';
 import { isLimited, projectOf } from '../../domain/projects/view.ts';
+import { messageOfCall } from '../../models/fixed-call.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { AgentRow } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
@@ -197,7 +198,7 @@ async function filesOf(
 function messagesOf(input: TurnInput, files: readonly LanguageModelV4FilePart[]): readonly LanguageModelV4Message[] {
   if (!('message' in input || 'call' in input)) return [];
   // A turn begins with a message, so a direct call gets one.
-  const message = 'call' in input ? `Call the tool ${input.call.tool}.` : input.message;
+  const message = 'call' in input ? messageOfCall(input.call.tool) : input.message;
   const said: UserContent = typeof message === 'string' ? [{ type: 'text', text: message }] : message;
   return [{ role: 'user', content: [...said, ...files] }];
 }

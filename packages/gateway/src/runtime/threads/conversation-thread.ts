@@ -80,7 +80,7 @@ export const conversationThread: ThreadKind = {
     };
   },
   modelOf({ agent: { config }, settings }, find) {
-    if (settings?.call !== undefined) return fixedCall(settings.call);
+    if (settings?.call !== undefined) return fixedCall(settings.call, () => find(config.model));
     return settings?.aiMessage === undefined ? find(config.model) : fixedReply(settings.aiMessage);
   },
 };
