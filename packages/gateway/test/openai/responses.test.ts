@@ -78,6 +78,13 @@ describeOpenAi('responses', (open) => {
     expect(textsOf(model.requests[2]?.prompt ?? [])).toEqual(['Work.', 'What is my name?']);
   });
 
+  test('[S11] an input without a message is refused under its own name', async () => {
+    const { client, world } = await open({ models: { default: scriptedModel([]) } });
+    const model = await world.agent();
+    for (const input of [' ', [{ role: 'system' as const, content: 'Be brief.' }]])
+      await expect(client.responses.create({ model, input })).rejects.toMatchObject({ status: 400, param: 'input' });
+  });
+
   test('[S11] a conversation is continued by its id', async () => {
     const model = scriptedModel(['Hello.', 'Hello again.']);
     const { client, world } = await open({ models: { default: model } });

@@ -48,7 +48,7 @@ export async function accept(tx: Tx, registry: Registry, sent: Sent): Promise<Ac
   const request: TurnRequest = {
     caller,
     conversation,
-    input: inputOf(told),
+    input: inputOf(told, sent),
     settings: settingsOf(asked, isTask),
     systemText: told.instructions,
   };
@@ -69,11 +69,11 @@ function isWhole({ previousRunId, contextId }: Asked): boolean {
   return previousRunId === undefined && contextId === undefined;
 }
 
-function inputOf(told: ToldConversation): TurnInput {
+function inputOf(told: ToldConversation, { path }: Sent): TurnInput {
   if (told.message !== undefined) return { message: told.message };
   if (told.answers.length > 0) return { answers: answersOf(told) };
   if (told.history.length > 0) return { invoke: true };
-  throw invalid('messages', 'must contain a message with role "user".');
+  throw invalid(path === '/v1/responses' ? 'input' : 'messages', 'must contain a message with role "user".');
 }
 
 function isTaskOfPage(asked: Asked, { instructions, message = [], lastReply }: ToldConversation): boolean {
