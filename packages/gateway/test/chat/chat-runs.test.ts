@@ -125,6 +125,27 @@ describeWorlds('runs of the chat endpoints', (open) => {
     expect(await (await stream(api, body, key)).rest()).toEqual([done]);
   });
 
+  test.each(['/chat', '/v1/chat/completions'])(
+    '[C8] a stream from an invalid event id is refused, and nothing runs (%s)',
+    async (path) => {
+      const model = scriptedModel(() => 'Hello.');
+      const world = await open({ models: { default: model } });
+      const api = await chatApi(world);
+      const agent = await api.agent();
+      const body =
+        path === '/chat'
+          ? { agent, message: 'Go' }
+          : { model: agent, messages: [{ role: 'user', content: 'Go' }], stream: true };
+      const refused = await api.call('POST', path, {
+        body,
+        headers: { accept: 'text/event-stream', 'last-event-id': 'x' },
+      });
+      expect(JSON.stringify(refused.body)).toContain('Last-Event-ID');
+      await world.idle();
+      expect(model.requests).toEqual([]);
+    },
+  );
+
   test('[C10] two requests on one conversation run one after another, in the order of arrival', async () => {
     const { wait, entered, open: letGo } = gate();
     const model = scriptedModel([[call('wait')], 'First.', 'Second.', 'Third.']);

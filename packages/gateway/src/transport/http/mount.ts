@@ -18,6 +18,7 @@ import { markEventStream } from './connections.ts';
 import type { AuditedInput, Endpoint, Exchange, FileUpload } from './endpoint.ts';
 import { afterCommit, errorAnswer, toTextAnswer } from './error-answer.ts';
 import { toShownPage } from './fields.ts';
+import { headerEventId } from './open-stream.ts';
 import { assertVisible, inProject, PROJECT_HEADER } from './project-rules.ts';
 import { isJson, parseBody, readBody, textOf } from './read-body.ts';
 import { RequestRate, UncountedRequest } from './request-rate.ts';
@@ -102,6 +103,8 @@ async function perform(one: Endpoint, c: Context<AppEnv>, options: MountOptions)
         const requestId = c.get('requestId');
         const { headers } = request;
         const input = { caller, request, requestId, headers, params, opened, ...connection, ...readInput() };
+        // Checked before anything is done: the stream reads it only after the commit.
+        if (one.isStreamable) headerEventId(request);
         audited = input;
         await assertVisible(tx, one, input);
         // The place is taken once, although a transaction may run more than once.
