@@ -4,6 +4,7 @@ import type { Outcome, Settlement } from '../results/outcome.ts';
 import type { LockTicket } from '../session/call-lock.ts';
 import type { SessionLayer } from '../session/session-layer.ts';
 import type { ResolvedTool } from '../tools/resolved-tool.ts';
+import { isEndedByAnswer } from './answered-call.ts';
 import { askApproval } from './ask-approval.ts';
 import { CallContext } from './call-context.ts';
 import type { ActedCall, CallRun } from './call-run.ts';
@@ -92,6 +93,7 @@ async function readLater(
 }
 
 function toReadCall(run: CallRun, tool: ResolvedTool, parsed: Stage<ParsedInput>): ReadCall | Ending {
+  if ('end' in parsed && isEndedByAnswer(run)) return { tool, input: run.shown, args: run.shown };
   if ('end' in parsed) return unrun(run, { tool, input: run.written }, parsed.end);
   const { input, args } = parsed.go;
   return { tool, input, args };

@@ -1,16 +1,22 @@
 import { closestNames } from '../closest-names.ts';
 import { isOffered } from '../tools/advertise.ts';
 import { type ResolvedTool, resolveTool } from '../tools/resolved-tool.ts';
+import { tool } from '../tools/tool.ts';
+import { isEndedByAnswer } from './answered-call.ts';
 import type { CallRun } from './call-run.ts';
 import { errorOutcome, type Stage } from './refusal.ts';
 
 /** The tool with that name, if it exists and its calls can be answered here. */
 export function lookUpTool(run: CallRun): Stage<ResolvedTool> {
   const definition = Object.hasOwn(run.tools, run.toolName) ? run.tools[run.toolName] : undefined;
-  if (definition === undefined) return { end: unknownTool(run) };
-  const tool = resolveTool(run.toolName, definition);
-  return isOffered(tool, run.pendingAnswered) ? { go: tool } : { end: unknownTool(run) };
+  if (definition === undefined)
+    return isEndedByAnswer(run) ? { go: resolveTool('gone', GONE) } : { end: unknownTool(run) };
+  const found = resolveTool(run.toolName, definition);
+  return isOffered(found, run.pendingAnswered) ? { go: found } : { end: unknownTool(run) };
 }
+
+/** Takes the place of a tool that was removed, or is not offered now, when a call of it that waits is answered. */
+const GONE = tool({ description: 'Was removed.', inputSchema: { type: 'object' } });
 
 function unknownTool(run: CallRun): ReturnType<typeof errorOutcome> {
   const offered = Object.entries(run.tools)

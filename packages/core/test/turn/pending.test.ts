@@ -1,7 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { TurnResult } from '../../src/contract/turn-result.ts';
-import { createSession, fail, pending, repair, type SessionEvent, slice, tool } from '../../src/index.ts';
+import {
+  type Answer,
+  createSession,
+  fail,
+  type Policy,
+  pending,
+  repair,
+  type SessionEvent,
+  slice,
+  type ToolSet,
+  tool,
+} from '../../src/index.ts';
 import { fakeClock } from '../../src/testing/fake-clock.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
 import { sequentialIds } from '../../src/testing/sequential-ids.ts';
@@ -78,6 +89,51 @@ test('[R43] pending is not a settlement: no end of the call is emitted until it 
   expect(told).toEqual([]);
   await runTurn({ model, transcript, tools: { ask }, session, answers: { 'call-1': { error: 'nobody there' } } });
   expect(told).toEqual(['call-1 error']);
+});
+
+describe('[R43] an answer to a stored call counts', () => {
+  const stored = async (old: ToolSet): Promise<Transcript> => {
+    const model = scriptedModel([{ toolName: 'ask', input: { text: 'q' } }]);
+    const { transcript } = await runTurn({ model, prompt: 'go', tools: old, newId: sequentialIds() });
+    return Transcript.fromJSON(JSON.stringify(transcript));
+  };
+  const changed = tool({
+    description: 'Asks.',
+    inputSchema: z.object({ question: z.string() }),
+    execute: () => pending(),
+  });
+  const answered = async (old: ToolSet, tools: ToolSet, answer: Answer): Promise<unknown> => {
+    const transcript = await stored(old);
+    const result = await runTurn({ model: scriptedModel(['end']), transcript, tools, answers: { 'call-1': answer } });
+    expect(result).toMatchObject({ pending: [], settlements: [{ callId: 'call-1', input: { text: 'q' } }] });
+    return shown(transcript)['call-1'];
+  };
+
+  test.each<[string, ToolSet]>([
+    ['takes other arguments now', { ask: changed }],
+    ['is gone', {}],
+  ])('although its tool %s: a result, an error and a denial', async (_, tools) => {
+    expect(await answered({ ask }, tools, { result: 'forty-two' })).toBe('forty-two');
+    expect(await answered({ ask }, tools, { error: 'nobody there' })).toBe('nobody there');
+    const guarded = { ask: { ...ask, approval: true } };
+    expect(await answered(guarded, tools, { deny: 'too late' })).toBe('"ask" was denied: too late');
+  });
+
+  test('and policies of the turn are still asked about it', async () => {
+    const transcript = await stored({ ask });
+    const silent: Policy = { name: 'silent', afterCall: () => ({ deny: 'not that word' }) };
+    const answers = { 'call-1': { result: 'forty-two' } };
+    await runTurn({ model: scriptedModel(['end']), transcript, tools: {}, policies: [silent], answers });
+    expect(shown(transcript)['call-1']).toContain('not that word');
+  });
+
+  test('except for an approval: what runs is the tool as it is now, and only with arguments that fit it', async () => {
+    const guarded = { ask: { ...ask, approval: true } };
+    const transcript = await stored(guarded);
+    const answers = { 'call-1': { approve: true as const } };
+    await runTurn({ model: scriptedModel(['end']), transcript, tools: { ask: changed }, answers });
+    expect(shown(transcript)['call-1']).toContain('unknown key');
+  });
 });
 
 test('[R43] a tool without execute waits for an answer', async () => {
