@@ -15,8 +15,8 @@ import { openReply, type Turn } from './turn.ts';
 export async function settleBefore(turn: Turn): Promise<void> {
   const open = openReply(turn);
   if (open === undefined) return;
+  await settleAbandoned(turn, open);
   if (hasNewAnswer(turn)) await settleBatch(turn, await stepTools(turn, false), { entry: open });
-  else await settleAbandoned(turn, open);
 }
 
 async function settleAbandoned(turn: Turn, { calls }: ReplyEntry): Promise<void> {

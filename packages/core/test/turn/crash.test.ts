@@ -452,6 +452,25 @@ test('[R48] [R57] calls without an end are settled when a new turn replaces thei
   expect(journal.kept.restore().transcript.entries).toEqual(result.transcript.entries);
 });
 
+test('[R48] a call that had not begun does not run either if a new turn brings the answer to another call of its batch', async () => {
+  const { send, keys } = sender(false);
+  const ask = tool({ description: 'Asks somebody.', inputSchema: text, execute: () => pending() });
+  const tools = { ask, send };
+  const calls = ['ask', 'send'].map((toolName) => ({ toolName, input: { text: 'a' } }));
+  // Killed before it can write that `send` starts.
+  const journal = crashingJournal(5);
+  const first = runTurn({ model: scriptedModel([calls]), prompt: 'go', tools, journal, newId: sequentialIds() });
+  await expect(first).rejects.toThrow(ProcessKilled);
+  const { transcript } = journal.kept.restore();
+  const answers = { 'call-1': { result: 'yes' } };
+  await runTurn({ model: scriptedModel(['end']), transcript, prompt: 'Do not send it.', tools, answers });
+  expect(keys).toEqual([]);
+  expect(settlementsOf(transcript)).toMatchObject([
+    { callId: 'call-2', outcome: { status: 'cancelled', reason: 'a new turn began before it had ended' } },
+    { callId: 'call-1', outcome: { status: 'ok', text: 'yes' } },
+  ]);
+});
+
 test('[R48] a started call without an end stays in doubt if the resumed turn is aborted', async () => {
   const { send } = sender(false);
   const journal = crashingJournal(4);
