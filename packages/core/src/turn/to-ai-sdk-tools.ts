@@ -34,7 +34,13 @@ interface AiSdkFunction {
   readonly inputSchema: StandardSchemaV1<unknown, unknown>;
   readonly execute?: (input: unknown, options: ExecuteOptions) => Promise<unknown>;
   readonly needsApproval?: (input: unknown, options: ExecuteOptions) => Promise<boolean>;
-  readonly toModelOutput: (result: { readonly toolCallId: string; readonly output: unknown }) => never;
+  readonly toModelOutput: (result: ModelOutputOptions) => never;
+}
+
+interface ModelOutputOptions {
+  readonly toolCallId: string;
+  readonly input: unknown;
+  readonly output: unknown;
 }
 
 type ExecuteOptions = Pick<AiSdkCall, 'toolCallId' | 'messages' | 'abortSignal'>;
@@ -82,8 +88,7 @@ function toFunction(turn: AiSdkTurn, toolName: string, tool: ResolvedTool): AiSd
   return {
     ...(description === '' ? {} : { description }),
     inputSchema: schemaOf(tool),
-    toModelOutput: ({ toolCallId, output }) =>
-      toModelOutput(turn.settlementOf(toolCallId), tool, toolCallId, output) as never,
+    toModelOutput: (result) => toModelOutput(turn.settlementOf(result.toolCallId), tool, result) as never,
     // Without execute, the AI SDK stops and leaves the call to the host.
     ...(tool.execute === undefined
       ? {}
@@ -124,12 +129,7 @@ class CallFailed extends LastcallError {
 }
 
 /** The text of the settlement. A result of an earlier run has none here: the AI SDK may ask for it too. */
-function toModelOutput(
-  settlement: Settlement | undefined,
-  tool: ResolvedTool,
-  toolCallId: string,
-  output: unknown,
-): unknown {
+function toModelOutput(settlement: Settlement | undefined, tool: ResolvedTool, result: ModelOutputOptions): unknown {
   const outcome = settlement?.outcome;
   if (outcome?.status === 'ok') {
     const { text, content = [] } = outcome;
@@ -137,7 +137,8 @@ function toModelOutput(
     return { type: 'content', value: [...(text === '' ? [] : [{ type: 'text', text }]), ...content] };
   }
   const own = (tool.definition as AiSdkTool).toModelOutput;
-  if (own !== undefined) return own({ toolCallId, output } as never);
+  if (own !== undefined) return own(result as never);
+  const { output } = result;
   if (typeof output === 'string') return { type: 'text', value: output };
   return { type: 'json', value: output ?? null };
 }

@@ -1,4 +1,13 @@
-import { tool as aiTool, generateText, type ModelMessage, stepCountIs, streamText } from 'ai';
+import {
+  type ToolSet as AiTools,
+  tool as aiTool,
+  convertToModelMessages,
+  generateText,
+  type ModelMessage,
+  stepCountIs,
+  streamText,
+  type UIMessage,
+} from 'ai';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import {
@@ -251,6 +260,32 @@ test("an AI SDK tool gets the AI SDK's options, and its toModelOutput is kept", 
   expect(seen).toEqual(['Rome', expect.any(String), ['user'], true]);
   expect(resultsIn(model.requests[1]?.prompt)).toEqual(['21 degrees']);
   expect((await result.steps)[0]?.toolResults.map(({ output }) => output)).toEqual([{ degrees: 21 }]);
+});
+
+test('[T7] the result of an earlier run is shown as the tool of the AI SDK shows it, which may depend on its input', async () => {
+  const weather = aiTool({
+    inputSchema: z.object({ city: z.string() }),
+    execute: async () => ({ degrees: 21 }),
+    toModelOutput: ({ input, output }) => ({ type: 'text', value: `${input.city}: ${output.degrees} degrees` }),
+  });
+  const past: UIMessage = {
+    id: 'm-1',
+    role: 'assistant',
+    parts: [
+      {
+        type: 'tool-weather',
+        toolCallId: 'c-1',
+        state: 'output-available',
+        input: { city: 'Rome' },
+        output: { degrees: 21 },
+      },
+    ],
+  };
+  const { settings } = toAiSdkTools({ weather });
+  const messages = await convertToModelMessages([past], { tools: settings.tools as AiTools });
+  const model = scriptedModel(['Warm.']);
+  await generateText({ model, messages, ...settings });
+  expect(resultsIn(model.requests[0]?.prompt)).toEqual(['Rome: 21 degrees']);
 });
 
 test('a provider that repeats the ids of its calls gets the right results', async () => {
