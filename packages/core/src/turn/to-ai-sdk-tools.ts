@@ -29,12 +29,21 @@ interface AiSdkSettings {
 }
 
 /** A tool in the AI SDK's form, described by its shape. */
-interface AiSdkFunction {
+interface AiSdkFunction extends PassedOn {
   readonly description?: string | (() => string);
   readonly inputSchema: StandardSchemaV1<unknown, unknown>;
   readonly execute?: (input: unknown, options: ExecuteOptions) => Promise<unknown>;
   readonly needsApproval?: (input: unknown, options: ExecuteOptions) => Promise<boolean>;
   readonly toModelOutput: (result: ModelOutputOptions) => never;
+}
+
+/** What a tool of the AI SDK says to it, and through it to the provider. */
+interface PassedOn {
+  readonly type?: never;
+  readonly title?: string;
+  readonly strict?: boolean;
+  readonly inputExamples?: never;
+  readonly providerOptions?: never;
 }
 
 interface ModelOutputOptions {
@@ -86,6 +95,7 @@ function toFunction(turn: AiSdkTurn, toolName: string, tool: ResolvedTool): AiSd
   const describe = (): string => describeTool(toolName, tool, turn.session);
   const description = typeof tool.description === 'function' ? describe : tool.description;
   return {
+    ...passedOn(tool.definition as AiSdkTool),
     ...(description === '' ? {} : { description }),
     inputSchema: schemaOf(tool),
     toModelOutput: (result) => toModelOutput(turn.settlementOf(result.toolCallId), tool, result) as never,
@@ -97,6 +107,11 @@ function toFunction(turn: AiSdkTurn, toolName: string, tool: ResolvedTool): AiSd
       ? {}
       : { needsApproval: (input, options) => turn.needsApproval(toCall(input, options), tool) }),
   };
+}
+
+function passedOn({ type, title, strict, inputExamples, providerOptions }: AiSdkTool): PassedOn {
+  const fields = { type, title, strict, inputExamples, providerOptions };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 /**

@@ -17,6 +17,7 @@ import {
   pending,
   requires,
   rewindTool,
+  runTurn,
   slice,
   type ToolSet,
   toAiSdkTools,
@@ -238,6 +239,22 @@ test('the model gets the same tools as from runTurn', async () => {
     description: 'Goes one room further.',
     inputSchema: { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] },
   });
+});
+
+test('[T7] the model gets what an AI SDK tool says to its provider, as from runTurn', async () => {
+  const weather = aiTool({
+    description: 'The weather.',
+    inputSchema: z.object({ city: z.string() }),
+    strict: true,
+    inputExamples: [{ input: { city: 'Rome' } }],
+    providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } },
+    execute: async () => 'Sun.',
+  });
+  const own = scriptedModel(['Hello.']);
+  await runTurn({ model: own, prompt: 'Go.', tools: { weather } });
+  const { model } = await stream(['Hello.'], { weather }, {});
+  expect(own.requests[0]?.tools).toMatchObject([{ strict: true, providerOptions: { anthropic: {} } }]);
+  expect(model.requests[0]?.tools).toEqual(own.requests[0]?.tools);
 });
 
 test("an AI SDK tool gets the AI SDK's options, and its toModelOutput is kept", async () => {
