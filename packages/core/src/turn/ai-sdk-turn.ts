@@ -102,7 +102,8 @@ export class AiSdkTurn {
     if (stepNumber === 0 && this.#view.isStarted)
       throw new OptionsError('prepareStep', 'belongs to a run that has begun. Call toAiSdkTools for each run.');
     this.#ended = [];
-    await this.#tools();
+    const { hasRewind } = await this.#tools();
+    if (stepNumber === 0 && hasRewind) await this.#takeCheckpoint();
     return this.#view.messages(messages);
   }
 
@@ -223,14 +224,19 @@ export class AiSdkTurn {
     await record(turn, { kind: 'turn' });
     startRun(turn.session);
     Checkpoint.forget(turn.session);
-    const tools = await stepTools(turn, this.#max > 0);
-    if (tools.hasRewind) {
-      turn.checkpoint = Checkpoint.take(turn.session, await turn.options.rewind?.checkpoint?.());
-      await record(turn, { kind: 'checkpoint' });
-      // Nothing says when the AI SDK is done. The next turn of the session forgets what is kept here.
-      turn.checkpoint.keep('');
-    }
-    return tools;
+    return await stepTools(turn, this.#max > 0);
+  }
+
+  /**
+   * Before the first request, and not before the calls that were approved since the run before: their results are among the messages to which
+   * a rewind goes back.
+   */
+  async #takeCheckpoint(): Promise<void> {
+    const turn = this.#turn;
+    turn.checkpoint = Checkpoint.take(turn.session, await turn.options.rewind?.checkpoint?.());
+    await record(turn, { kind: 'checkpoint' });
+    // Nothing says when the AI SDK is done. The next turn of the session forgets what is kept here.
+    turn.checkpoint.keep('');
   }
 }
 

@@ -359,6 +359,24 @@ describe('approval', () => {
     expect(again.settlements.map(({ outcome }) => outcome.text)).toEqual(['Paid 500 € (2).']);
   });
 
+  test('[R30] a rewind leaves what was approved before the run, as the messages to which it goes back have it', async () => {
+    const { session, tools: all } = world();
+    const tools = { ...all, go: { ...all.go, approval: ({ to }: { to: string }) => to === 'cellar' } };
+    const first = await stream([go('cellar')], tools, { session });
+    const request = (await first.result.content).find((part) => part.type === 'tool-approval-request');
+    if (request?.type !== 'tool-approval-request') throw new Error('Nothing was asked.');
+    const messages: ModelMessage[] = [
+      { role: 'user', content: 'Find a way out.' },
+      ...(await first.result.response).messages,
+      { role: 'tool', content: [{ type: 'tool-approval-response', approvalId: request.approvalId, approved: true }] },
+    ];
+    const back = { toolName: 'rewind', input: { reason: 'It is dark.', guidance: 'Stay.' } };
+    const model = scriptedModel([go('attic'), back, 'I stay.']);
+    await generateText({ model, messages, ...toAiSdkTools(tools, { session }).settings });
+    expect(resultsIn(model.requests[2]?.prompt)).toEqual(['You are in the cellar.']);
+    expect(session.read(path)).toEqual(['cellar']);
+  });
+
   test('[O9] is not requested if a policy approves the call', async () => {
     const paid: number[] = [];
     const pay = tool({
