@@ -96,7 +96,7 @@ function toCall(
   const input = typeof part.input === 'string' ? part.input : (JSON.stringify(part.input) ?? '');
   const toolName = String(part.toolName);
   const call: { -readonly [K in keyof RequestedCall]: RequestedCall[K] } = { callId, toolName, input };
-  if (part.toolCallId) call.providerCallId = part.toolCallId;
+  if (part.toolCallId) call.providerCallId = String(part.toolCallId);
   if (ran) call.provided = provided ?? { result: 'The provider gave no result.', isError: true };
   return call;
 }
@@ -106,31 +106,31 @@ function toCallPart(part: ToolCallContent, call: RequestedCall, input: ReadArgum
     type: 'tool-call',
     // A call that the provider ran itself keeps the provider's id when it is sent back, because its result refers to
     // that id.
-    toolCallId: part.providerExecuted === true ? part.toolCallId : call.callId,
+    toolCallId: part.providerExecuted === true ? String(part.toolCallId ?? '') : call.callId,
     toolName: call.toolName,
     // Providers refuse arguments that are not an object; the entry has the model's text, and the result says why it
     // failed.
     input: 'value' in input ? input.value : {},
   };
-  if (part.providerExecuted !== undefined) shown.providerExecuted = part.providerExecuted;
-  return part.providerMetadata === undefined ? shown : { ...shown, ...metadata(part) };
+  if (typeof part.providerExecuted === 'boolean') shown.providerExecuted = part.providerExecuted;
+  return isObject(part.providerMetadata) ? { ...shown, ...metadata(part) } : shown;
 }
 
 function toAssistantPart(part: LanguageModelV4Content): AssistantContent[number] | undefined {
   switch (part.type) {
     case 'text':
       // Providers send blank texts, and refuse to receive them.
-      return part.text.trim() === '' && part.providerMetadata === undefined
+      return part.text.trim() === '' && !isObject(part.providerMetadata)
         ? undefined
         : { type: 'text', text: part.text, ...metadata(part) };
     case 'reasoning':
-      return { type: 'reasoning', text: part.text, ...metadata(part) };
+      return { type: 'reasoning', text: part.text ?? '', ...metadata(part) };
     case 'tool-result':
       if (part.preliminary === true) return undefined;
       return {
         type: 'tool-result',
-        toolCallId: part.toolCallId,
-        toolName: part.toolName,
+        toolCallId: String(part.toolCallId ?? ''),
+        toolName: String(part.toolName),
         output: { type: part.isError === true ? 'error-json' : 'json', value: part.result },
         ...metadata(part),
       };
@@ -158,8 +158,13 @@ function toFilePart(part: FileContent): AssistantContent[number] | undefined {
 // Parts about the response as a whole, which a provider streams and ignores when they are sent back.
 const ENVELOPES: ReadonlySet<string> = new Set(['anthropic.message_start']);
 
-function metadata(part: { providerMetadata?: unknown }): { providerOptions?: never } {
-  return part.providerMetadata === undefined ? {} : { providerOptions: part.providerMetadata as never };
+/** Some providers say null where they have none. A transcript with it could not be read back. */
+function metadata({ providerMetadata }: { providerMetadata?: unknown }): { providerOptions?: never } {
+  return isObject(providerMetadata) ? { providerOptions: providerMetadata as never } : {};
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
 }
 
 function toFinishReason(reason: LanguageModelV4FinishReason | undefined): FinishReason {

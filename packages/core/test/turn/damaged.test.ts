@@ -189,6 +189,18 @@ test('[R57] transcripts that turns store are read back, complete and at every pr
   }
 });
 
+test.each<[string, object]>([
+  ['a text without metadata', { type: 'text', text: 'Hm.', providerMetadata: null }],
+  ['a thought without text', { type: 'reasoning', text: null }],
+  ['a call', { type: 'tool-call', toolCallId: 7, toolName: 'job', input: '{}', providerExecuted: null }],
+  ['metadata of a call', { type: 'tool-call', toolCallId: 'a', toolName: 'job', input: '{}', providerMetadata: null }],
+  ['a call it ran', { type: 'tool-call', toolCallId: null, toolName: 'find', input: '{}', providerExecuted: true }],
+])('[R57] what a model says in a form of its own is read back: %s', async (_, part) => {
+  const { entries } = await turn([{ content: [part, { type: 'text', text: 'So.' }] as never }, 'End.']);
+  const stored = Transcript.fromJSON(JSON.stringify({ version: 1, entries }));
+  expect(stored.entries.map(({ kind }) => kind)).toEqual(entries.map(({ kind }) => kind));
+});
+
 test('[R57] an answer that JSON cannot hold is stored as null, and read back', async () => {
   const waiting = await turn([call('job')]);
   const transcript = await turn(['Ok.'], { transcript: waiting, answers: { 'call-1': { result: undefined } } });
