@@ -1,5 +1,7 @@
 import type { Part } from '../results/outcome.ts';
 import { renderValue } from '../results/render.ts';
+import { resultPart } from '../transcript/message-shape.ts';
+import { toPlainValue } from '../transcript/transcript-json.ts';
 
 interface ModelText {
   readonly text: string;
@@ -40,8 +42,21 @@ function readOutput(output: unknown): ModelText | { readonly error: string } | u
   }
 }
 
-function readParts(parts: readonly Part[]): ModelText {
+/** Undefined if a transcript with the parts could not be read back. */
+function readParts(given: readonly Part[]): ModelText | undefined {
+  const parts = given.map(withTaggedData);
+  if (parts.some((part) => resultPart(toPlainValue(part)) !== undefined)) return undefined;
   const texts = parts.filter((part) => part.type === 'text').map((part) => part.text);
   const others = parts.filter((part) => part.type !== 'text');
   return { text: texts.join('\n\n'), ...(others.length === 0 ? {} : { content: others }) };
+}
+
+/** The AI SDK also takes the data of a file as it is: bytes, base64, or a URL. */
+function withTaggedData(part: Part): Part {
+  if (part.type !== 'file') return part;
+  const data: unknown = part.data;
+  if (data instanceof URL) return { ...part, data: { type: 'url', url: data } };
+  if (typeof data !== 'string' && !(data instanceof Uint8Array)) return part;
+  const isUrl = typeof data === 'string' && /^https?:/.test(data) && URL.canParse(data);
+  return { ...part, data: isUrl ? { type: 'url', url: new URL(data) } : { type: 'data', data } };
 }

@@ -2,7 +2,8 @@ import { jsonSchema as aiJsonSchema, tool as aiTool, dynamicTool } from 'ai';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { advertise } from '../../src/doors/internal.ts';
-import { configureTools, createSession, dispatchCall, type ToolSet } from '../../src/index.ts';
+import { configureTools, createSession, dispatchCall, runTurn, type ToolSet, Transcript } from '../../src/index.ts';
+import { scriptedModel } from '../../src/testing/scripted-model.ts';
 
 const dispatch = (tools: ToolSet, toolName: string, input: unknown = {}, more: object = {}) =>
   dispatchCall({ tools, call: { toolName, input, callId: 'call-1' }, ...more });
@@ -51,6 +52,33 @@ test('[T7] its toModelOutput is honoured: text, JSON, content, error, and one th
   expect(await outcome('error')).toMatchObject({ status: 'error', code: 'execution', text: 'it broke' });
   expect(await outcome('thrown')).toMatchObject({ status: 'ok', text: '{"raw":1}' });
   expect(await outcome('unknown')).toMatchObject({ status: 'ok', text: '{"raw":1}' });
+});
+
+test.each<[string, unknown, object]>([
+  ['bytes', new Uint8Array([1, 2]), { type: 'data', data: 'AQI=' }],
+  ['base64', 'AQI=', { type: 'data', data: 'AQI=' }],
+  ['the address of a file', 'https://files.test/a.png', { type: 'url', url: 'https://files.test/a.png' }],
+  ['a URL', new URL('https://files.test/a.png'), { type: 'url', url: 'https://files.test/a.png' }],
+])('[T7] [R57] a file that its toModelOutput gives as %s can be stored and read back', async (_, data, stored) => {
+  const file = { type: 'file', mediaType: 'image/png', data } as never;
+  const draw = aiTool({
+    inputSchema: z.object({}),
+    execute: async () => 'drawn',
+    toModelOutput: () => ({ type: 'content', value: [file] }),
+  });
+  const model = scriptedModel([{ toolName: 'draw' }, 'Done.']);
+  const { transcript } = await runTurn({ model, prompt: 'Draw.', tools: { draw } });
+  const [settled] = Transcript.fromJSON(JSON.stringify(transcript)).entries.filter(({ kind }) => kind === 'settled');
+  expect(settled).toMatchObject({ settlement: { outcome: { content: [{ type: 'file', data: stored }] } } });
+});
+
+test('[T7] [R57] content that could not be read back is shown like any other value', async () => {
+  const draw = aiTool({
+    inputSchema: z.object({}),
+    execute: async () => ({ drawn: true }),
+    toModelOutput: () => ({ type: 'content', value: [{ type: 'file', mediaType: 'image/png', data: 7 } as never] }),
+  });
+  expect((await dispatch({ draw }, 'draw')).outcome).toMatchObject({ status: 'ok', text: '{"drawn":true}' });
 });
 
 test('[T7] its needsApproval is honoured', async () => {
