@@ -5,6 +5,7 @@ import { freezeMessages } from './freeze-messages.ts';
 import { lateAnswerMessage } from './late-answer.ts';
 import { userMessage } from './message.ts';
 import { type MessageSource, ProviderView } from './provider-view.ts';
+import { toProviderPart } from './result-file.ts';
 
 /*
  * Forks share steps and calls, so neither is ever changed: a change puts another object into the same place of the list.
@@ -319,7 +320,7 @@ function toOutput(outcome: Outcome | undefined): LanguageModelV4ToolResultPart['
             type: 'content',
             value: [
               ...(outcome.text === '' ? [] : [{ type: 'text' as const, text: outcome.text }]),
-              ...outcome.content,
+              ...outcome.content.map(toProviderPart),
             ],
           };
     case 'pending':

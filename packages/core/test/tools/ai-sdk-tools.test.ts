@@ -72,6 +72,44 @@ test.each<[string, unknown, object]>([
   expect(settled).toMatchObject({ settlement: { outcome: { content: [{ type: 'file', data: stored }] } } });
 });
 
+test.each<[object, object]>([
+  [
+    { type: 'image-data', mediaType: 'image/png', data: 'AQI=' },
+    { type: 'data', data: 'AQI=' },
+  ],
+  [
+    { type: 'file-data', mediaType: 'application/pdf', data: 'AQI=' },
+    { type: 'data', data: 'AQI=' },
+  ],
+  [
+    { type: 'media', mediaType: 'image/png', data: 'AQI=' },
+    { type: 'data', data: 'AQI=' },
+  ],
+  [
+    { type: 'image-url', url: 'https://files.test/a.png' },
+    { type: 'url', url: new URL('https://files.test/a.png') },
+  ],
+  [
+    { type: 'file-url', url: 'https://files.test/a.pdf' },
+    { type: 'url', url: new URL('https://files.test/a.pdf') },
+  ],
+])(
+  '[T7] a provider gets a file that its toModelOutput names by an older name of the AI SDK: %j',
+  async (part, data) => {
+    const draw = aiTool({
+      inputSchema: z.object({}),
+      execute: async () => 'drawn',
+      toModelOutput: () => ({ type: 'content', value: [part as never] }),
+    });
+    const model = scriptedModel([{ toolName: 'draw' }, 'Done.']);
+    await runTurn({ model, prompt: 'Draw.', tools: { draw } });
+    const [result] = model.requests[1]?.prompt.findLast(({ role }) => role === 'tool')?.content ?? [];
+    expect(result).toMatchObject({
+      output: { type: 'content', value: [{ type: 'file', mediaType: expect.stringMatching(/./), data }] },
+    });
+  },
+);
+
 test('[T7] [R57] content that could not be read back is shown like any other value', async () => {
   const draw = aiTool({
     inputSchema: z.object({}),
