@@ -19,35 +19,38 @@ export type Offered = Pick<StepTools, 'system' | 'advertised'> & { readonly mayC
 /** The model's next reply, recorded; or undefined if a limit came first. Throws an error that retries did not fix. */
 export function askModel(turn: Turn, step: Offered, limit: CallLimit): Promise<ReadReply | undefined> {
   if (limit.hit !== undefined) return Promise.resolve(undefined);
-  const number = turn.progress.steps + 1;
-  const startedAt = turn.clock.now();
-  const asking = limit.race(askWithMiddleware(turn, toRequest(turn, step, limit), number, limit));
-  return asking.then((reply) =>
-    limit.isHit(reply) ? undefined : writeReply(turn, reply, { step: number, startedAt }),
-  );
+  const asked: Asked = { step: turn.progress.steps + 1, startedAt: turn.clock.now(), attempts: 0 };
+  const asking = limit.race(askWithMiddleware(turn, toRequest(turn, step, limit), asked, limit));
+  return asking.then((reply) => (limit.isHit(reply) ? undefined : writeReply(turn, reply, asked)));
 }
 
-function writeReply(
-  turn: Turn,
-  reply: ModelReply,
-  asked: { readonly step: number; readonly startedAt: number },
-): ReadReply | Promise<ReadReply> {
+interface Asked {
+  readonly step: number;
+  readonly startedAt: number;
+  /** How often the model was asked, also by a middleware that asks again. */
+  attempts: number;
+}
+
+function writeReply(turn: Turn, reply: ModelReply, asked: Asked): ReadReply | Promise<ReadReply> {
   const { provider, modelId: model } = turn.model;
   const { step, startedAt } = asked;
   const { newId, systemAsUser } = turn;
-  const read = readReply(reply, { newId, step, provider, model, startedAt, endedAt: turn.clock.now(), systemAsUser });
+  const attempts = Math.max(asked.attempts, reply.attempts ?? 1);
+  const endedAt = turn.clock.now();
+  const read = readReply({ ...reply, attempts }, { newId, step, provider, model, startedAt, endedAt, systemAsUser });
   turn.budget?.add('tokens', read.entry.usage.totalTokens);
   const writing = record(turn, read.entry);
   return writing === undefined ? read : writing.then(() => read);
 }
 
-function askWithMiddleware(turn: Turn, request: ModelRequest, step: number, limit: CallLimit): Promise<ModelReply> {
+function askWithMiddleware(turn: Turn, request: ModelRequest, asked: Asked, limit: CallLimit): Promise<ModelReply> {
+  const { step } = asked;
   const list = turn.options.middleware?.filter(wrapsModel);
-  if (list === undefined || list.length === 0) return askWithRetries(turn, request, step, limit);
+  if (list === undefined || list.length === 0) return askWithRetries(turn, request, asked, limit);
   const wrapped = list.reduceRight<(request: ModelRequest) => Promise<ModelReply>>(
     (next, middleware) => async (given) =>
       middleware.model((changed = given) => next(changed), given, { step, model: turn.model }),
-    (given) => askWithRetries(turn, given, step, limit),
+    (given) => askWithRetries(turn, given, asked, limit),
   );
   return wrapped(request);
 }
@@ -83,7 +86,8 @@ function observe({ options, logger }: Turn): string {
   }
 }
 
-async function askWithRetries(turn: Turn, request: ModelRequest, step: number, limit: CallLimit): Promise<ModelReply> {
+async function askWithRetries(turn: Turn, request: ModelRequest, asked: Asked, limit: CallLimit): Promise<ModelReply> {
+  const { step } = asked;
   const { modelRetries = DEFAULT_RETRIES } = turn.options;
   let current = request;
   let retries = 0;
@@ -91,7 +95,8 @@ async function askWithRetries(turn: Turn, request: ModelRequest, step: number, l
   for (let attempt = 1; ; attempt++) {
     const progress = { hasWritten: false };
     try {
-      turn.emit?.({ type: 'step.start', step, attempt });
+      asked.attempts++;
+      turn.emit?.({ type: 'step.start', step, attempt: asked.attempts });
       const reply =
         turn.emit === undefined
           ? toModelReply(await turn.model.doGenerate(current))

@@ -5,7 +5,7 @@ import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Middleware, pending, type TurnEvent, tool } from '../../src/index.ts';
+import { type Middleware, pending, retry, type TurnEvent, tool } from '../../src/index.ts';
 import { crashingJournal } from '../../src/testing/crashing-journal.ts';
 import { fakeClock, settled } from '../../src/testing/fake-clock.ts';
 import { type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts';
@@ -273,6 +273,24 @@ test('[R50] a stream that was cut is requested again: the deltas since the last 
   const since = events.slice(events.findLastIndex(({ type }) => type === 'step.start'));
   expect(deltas(since, 'text.delta', 1)).toBe(response);
   expect(response).toBe('a whole sentence');
+});
+
+test('[R50] a request that a middleware repeats is another attempt of its step, also for what is stored', async () => {
+  let asked = 0;
+  const model = {
+    ...scriptedModel([]),
+    doStream: async () => {
+      const delta: LanguageModelV4StreamPart = { type: 'text-delta', id: '0', delta: 'hello' };
+      return { stream: ReadableStream.from(++asked < 4 ? [delta] : [delta, finish]) };
+    },
+  };
+  const clock = { now: () => 0, sleep: async () => {} };
+  const middleware = [retry({ attempts: 2, clock })];
+  const stream = streamTurn({ model, prompt: 'go', middleware, modelRetries: 1, clock });
+  const attempts = (await all(stream)).flatMap((event) => (event.type === 'step.start' ? [event.attempt] : []));
+  expect(attempts).toEqual([1, 2, 3, 4]);
+  const { transcript } = await stream.result;
+  expect(transcript.entries.find(({ kind }) => kind === 'reply')).toMatchObject({ text: 'hello', attempts: 4 });
 });
 
 test('[R51] a consumer that stops reading stops the turn', async () => {
