@@ -71,7 +71,9 @@ class Batch {
   #toEnded(call: PlannedCall, settlement: Settlement): Ended {
     const { progress, contract } = this.#turn;
     const { ending } = progress;
-    const role = ending.size > 0 && ending.has(call.callId) ? 'terminal' : call.role;
+    if (ending.size > 0 && ending.has(call.callId)) return { role: 'terminal', settlement };
+    // Its tool may have become terminal since: the model, or a waiting person, did not know that it would end the turn.
+    const role = call.role === 'terminal' && settlement.terminal !== true ? 'plain' : call.role;
     return { role: roleAfter(role, settlement, contract !== undefined), settlement };
   }
 

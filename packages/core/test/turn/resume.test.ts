@@ -190,6 +190,21 @@ test('[R47] an unsettled batch gets the tools of its step', async () => {
   expect(steps).toEqual([1, 1, 2, 3]);
 });
 
+test('[R47] a call that succeeded before its tool became terminal does not end the resumed turn', async () => {
+  const look = tool({ description: 'Looks.', effects: 'none', inputSchema: z.object({}), execute: () => 'seen' });
+  const pay = tool({ description: 'Pays.', inputSchema: z.object({}), approval: true, execute: () => 'paid' });
+  const calls = [{ toolName: 'look' }, { toolName: 'pay' }];
+  const newId = sequentialIds();
+  const first = await runTurn({ model: scriptedModel([calls]), tools: { look, pay }, prompt: 'go', newId });
+  const result = await runTurn({
+    model: scriptedModel(['I looked and paid.']),
+    tools: { look: tool({ ...look, terminal: true }), pay },
+    transcript: stored(first.transcript),
+    answers: { 'call-2': { approve: true } },
+  });
+  expect(result).toMatchObject({ response: 'I looked and paid.', stop: { reason: 'end_turn', by: 'text' } });
+});
+
 test('[R47] two turns on one session do not interleave', async () => {
   const order = slice<readonly string[]>('order', {
     initial: [],
