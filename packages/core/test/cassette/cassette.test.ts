@@ -180,6 +180,36 @@ test('a reply that was recorded whole can be streamed, and vice versa', async ()
   expect(await player.doGenerate(ask('streamed'))).toEqual(whole);
 });
 
+test('[E4] a streamed reply that is played back as a whole has all of its text and metadata, as in a streamed turn', async () => {
+  const path = await cassettePath();
+  const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } } as never;
+  const replies: LanguageModelV4StreamPart[][] = [
+    [
+      { type: 'reasoning-start', id: '0', providerMetadata: { anthropic: { kept: true } } },
+      { type: 'reasoning-delta', id: '0', delta: 'Hm.' },
+      { type: 'reasoning-delta', id: '0', delta: '', providerMetadata: { anthropic: { signature: 'abc' } } },
+      { type: 'reasoning-end', id: '0' },
+      { type: 'tool-call', toolCallId: 'c', toolName: 'look', input: '{}' },
+      { type: 'finish', finishReason: { unified: 'tool-calls', raw: undefined }, usage },
+    ],
+    [
+      { type: 'text-delta', id: '0', delta: 'A dot.' },
+      { type: 'finish', finishReason: { unified: 'stop', raw: undefined }, usage },
+    ],
+  ];
+  const doStream = async () => ({ stream: ReadableStream.from(replies.shift() ?? []) });
+  const see = tool({
+    description: 'Looks.',
+    inputSchema: { type: 'object' },
+    effects: 'none',
+    execute: () => 'A dot.',
+  });
+  const model = recordModel({ ...scriptedModel([]), doStream }, path);
+  await runTurn({ model, prompt: 'Look.', tools: { look: see }, onEvent: () => {} });
+  const { response } = await runTurn({ model: replayModel(path), prompt: 'Look.', tools: { look: see } });
+  expect(response).toBe('A dot.');
+});
+
 test('a request that the caller aborted is not recorded', async () => {
   const path = await cassettePath();
   const leaving = new AbortController();
