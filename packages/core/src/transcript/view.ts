@@ -1,6 +1,6 @@
 import type { LanguageModelV4Message, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 import type { Outcome } from '../results/outcome.ts';
-import type { Entry, ReplyEntry, RequestedCall } from './entry.ts';
+import type { Entry, ReplyEntry, RequestedCall, SettledEntry } from './entry.ts';
 import { freezeMessages } from './freeze-messages.ts';
 import { lateAnswerMessage } from './late-answer.ts';
 import { userMessage } from './message.ts';
@@ -46,6 +46,8 @@ interface Mark {
   readonly slots: ReadonlyMap<string, number>;
   /** Results that were replaced since: a rewind removes the newer result, and the older is the newest again. */
   gaveWay: number[];
+  /** Answers that have come since to calls from before: a rewind does not undo what somebody else said. */
+  readonly answers: LanguageModelV4Message[];
 }
 
 const CONDENSED = '[An older result, left out: a newer one follows.]';
@@ -117,7 +119,8 @@ export class View {
     forked.#idLengths = this.#idLengths.slice();
     forked.#last = this.#last;
     forked.#slots = new Map(this.#slots);
-    forked.#checkpoint = this.#checkpoint && { ...this.#checkpoint, gaveWay: this.#checkpoint.gaveWay.slice() };
+    const mark = this.#checkpoint;
+    forked.#checkpoint = mark && { ...mark, gaveWay: mark.gaveWay.slice(), answers: mark.answers.slice() };
     forked.#forProvider = this.#forProvider?.fork(this.#messages, forked.#source());
     return forked;
   }
@@ -145,14 +148,14 @@ export class View {
         return;
       case 'settled':
         if (entry.late === true && entry.told === true) return;
-        if (entry.late === true) this.#messages.push(lateAnswerMessage(entry.settlement));
+        if (entry.late === true) this.#addLateEnd(entry);
         else this.#addOutcome(entry.settlement.callId, entry.settlement.outcome, entry.slot);
         return;
       case 'trimmed':
         this.#trim(entry.keep);
         return;
       case 'checkpoint':
-        this.#checkpoint = { length: this.#messages.length, slots: new Map(this.#slots), gaveWay: [] };
+        this.#checkpoint = { length: this.#messages.length, slots: new Map(this.#slots), gaveWay: [], answers: [] };
         return;
       case 'rewind':
         this.#rewind(entry.text);
@@ -227,6 +230,19 @@ export class View {
     if (slot !== undefined && outcome.status === 'ok') this.#takeSlot(slot, shown.index);
   }
 
+  #addLateEnd({ settlement, answer }: SettledEntry): void {
+    const message = lateAnswerMessage(settlement);
+    this.#messages.push(message);
+    const mark = this.#checkpoint;
+    if (mark === undefined) return;
+    const asked = this.#find(settlement.callId);
+    const isFromBefore = asked === undefined || asked.assistantAt < mark.length;
+    // What a tool did when it was approved, or had its input, is undone like any call since the checkpoint.
+    const waited = asked?.outcome?.status === 'pending' ? asked.outcome.kind : 'result';
+    const hasRun = answer !== undefined && ('approve' in answer || waited === 'input');
+    if (isFromBefore && !hasRun) mark.answers.push(message);
+  }
+
   /** Only the newest result of a slot stays whole: the last in the order of the calls, whichever ended first. */
   #takeSlot(slot: string, taker: number): void {
     const holder = this.#slots.get(slot);
@@ -279,6 +295,7 @@ export class View {
       this.#refresh(call.step);
     }
     mark.gaveWay = [];
+    this.#messages.push(...mark.answers);
   }
 
   #refresh(index: number): void {

@@ -956,6 +956,39 @@ test('[R30] in a turn resumed after a suspension, a rewind still goes back to th
   expect(lastText(model, 2)).not.toContain('interrupted');
 });
 
+test('[R30] [R43] a rewind leaves an answer that came after the checkpoint to a call from before it', async () => {
+  const session = newSession();
+  const held = tool({
+    description: 'Holds.',
+    inputSchema: what,
+    approval: true,
+    effects: 'session',
+    execute: () => '',
+  });
+  const options = { session, tools: { ask: asking, held, rewind: rewindTool } as ToolSet, newId: sequentialIds() };
+  const { transcript } = await runTurn({
+    ...options,
+    model: scriptedModel([[act('x', 'ask'), act('y', 'ask'), act('z', 'held')], 'I wait.']),
+    prompt: 'one',
+    onPending: 'continue',
+  });
+  // Suspended after its checkpoint.
+  await runTurn({ ...options, model: scriptedModel([[act('x', 'held')]]), transcript, prompt: 'two' });
+  const model = scriptedModel([back, back, 'Done.']);
+  const answers = {
+    'call-1': { result: 'red' },
+    'call-2': { error: 'nobody there' },
+    'call-3': { deny: 'not you' },
+    'call-4': { approve: true as const },
+  };
+  await runTurn({ ...options, model, transcript: Transcript.fromJSON(JSON.stringify(transcript)), answers });
+  for (const request of [1, 2]) {
+    const text = JSON.stringify(model.requests[request]?.prompt);
+    for (const answer of ['red', 'nobody there', 'not you']) expect(text.split(answer)).toHaveLength(2);
+    expect(lastText(model, request)).toContain('You went back to this point.');
+  }
+});
+
 test('[R30] in a turn resumed on another session, a rewind goes back to the resumption, in state and view', async () => {
   const session = newSession();
   const tools: ToolSet = { ask: asking, note, rewind: rewindTool };
