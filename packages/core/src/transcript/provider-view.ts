@@ -1,4 +1,5 @@
 import type { LanguageModelV4Message, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
+import { withoutForeignCalls } from './foreign-calls.ts';
 import { freezeMessages } from './freeze-messages.ts';
 
 /** A reply and its calls that are shown under our ids, in order. Like the calls, it is never changed. */
@@ -102,7 +103,8 @@ export class ProviderView {
     return forked;
   }
 
-  #add(message: LanguageModelV4Message, at: number): void {
+  #add(given: LanguageModelV4Message, at: number): void {
+    const message = given.role === 'assistant' ? withoutForeignCalls(given, this.provider) : given;
     this.#set(at, message);
     if (message.role === 'assistant') {
       const step = this.#stepAt(at);

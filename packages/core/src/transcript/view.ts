@@ -1,6 +1,7 @@
 import type { LanguageModelV4Message, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 import type { Outcome } from '../results/outcome.ts';
 import type { Entry, ReplyEntry, RequestedCall, SettledEntry } from './entry.ts';
+import { toReplyMessage } from './foreign-calls.ts';
 import { freezeMessages } from './freeze-messages.ts';
 import { lateAnswerMessage } from './late-answer.ts';
 import { userMessage } from './message.ts';
@@ -179,7 +180,7 @@ export class View {
     for (const call of reply.calls) this.#addCall(call, step);
     this.#last = step;
     // Providers refuse a message without content.
-    if (reply.content.length > 0) this.#messages.push({ role: 'assistant', content: reply.content });
+    if (reply.content.length > 0) this.#messages.push(toReplyMessage(reply, reply.content));
     if (shown.length > 0) {
       this.#messages.push(NO_RESULTS);
       this.#steps.push(step);
@@ -268,7 +269,7 @@ export class View {
     const content = step.reply.content.filter(
       (part) => part.type !== 'tool-call' || part.providerExecuted === true || keep.includes(part.toolCallId),
     );
-    this.#set(step.assistantAt, { role: 'assistant', content });
+    this.#set(step.assistantAt, toReplyMessage(step.reply, content));
     this.#refresh(step.index);
   }
 

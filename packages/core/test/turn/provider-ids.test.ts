@@ -1,4 +1,4 @@
-import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import type { LanguageModelV4Content, LanguageModelV4Message } from '@ai-sdk/provider';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -114,6 +114,30 @@ test("[R56] an id that already means something else in the request is not used: 
   ]);
   await runTurn({ model: ran, tools: { ...tools, web: look }, prompt: 'Go.', newId: sequentialIds() });
   expect(idsIn(ran.requests[1]?.prompt)).toEqual(['x', 'x', 'call-2', 'call-2']);
+});
+
+test('[R38] [R56] calls that a provider ran itself are text for another provider, and unchanged for itself', async () => {
+  const content: LanguageModelV4Content[] = [
+    { type: 'tool-call', toolCallId: 'srv', toolName: 'search', input: '{"for":"x"}', providerExecuted: true },
+    { type: 'tool-result', toolCallId: 'srv', toolName: 'search', result: { found: 'y'.repeat(9_000) } },
+    { type: 'text', text: 'It is y.' },
+    { type: 'tool-call', toolCallId: 'own', toolName: 'look', input: '{}' },
+  ];
+  const { transcript } = await runTurn({ model: by('acme', [{ content }, 'Done.']), prompt: 'go', tools });
+  const stored = Transcript.fromJSON(JSON.stringify(transcript));
+  for (const one of [transcript, stored, stored.fork()]) {
+    expect(one.viewFor('acme')[1]).toMatchObject({
+      content: [{ providerExecuted: true }, { type: 'tool-result' }, {}, {}],
+    });
+    const [, asked, results] = one.viewFor('other');
+    expect(asked?.content).toMatchObject([
+      { type: 'text', text: '[Called search {"for":"x"}]\n' },
+      { type: 'text', text: expect.stringMatching(/^\[Result of search: \{"found":"y{3000,4000} …\]\n$/) },
+      { type: 'text', text: 'It is y.' },
+      { type: 'tool-call', toolName: 'look' },
+    ]);
+    expect(problemOfMessages(asked && results ? [asked, results] : [])).toBeUndefined();
+  }
 });
 
 test("[R56] the waiting call and its later answer have the same id, which is the library's", async () => {
