@@ -1,6 +1,7 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import { renderValue } from '../results/render.ts';
 import type { ReplyEntry } from './entry.ts';
+import { wellFormed } from './well-formed.ts';
 
 type AssistantMessage = Extract<LanguageModelV4Message, { role: 'assistant' }>;
 type AssistantPart = AssistantMessage['content'][number];
@@ -10,7 +11,7 @@ const providers = new WeakMap<AssistantMessage, string>();
 
 /** The message of a reply. If its provider ran calls itself, their results are in it. */
 export function toReplyMessage({ provider }: ReplyEntry, content: AssistantMessage['content']): AssistantMessage {
-  const message: AssistantMessage = { role: 'assistant', content };
+  const message: AssistantMessage = { role: 'assistant', content: wellFormed(content) };
   if (provider !== undefined && content.some(isProvided)) providers.set(message, provider);
   return message;
 }

@@ -7,6 +7,7 @@ import { lateAnswerMessage } from './late-answer.ts';
 import { userMessage } from './message.ts';
 import { type MessageSource, ProviderView } from './provider-view.ts';
 import { toProviderPart } from './result-file.ts';
+import { wellFormed } from './well-formed.ts';
 
 /*
  * Forks share steps and calls, so neither is ever changed: a change puts another object into the same place of the list.
@@ -134,11 +135,11 @@ export class View {
   apply(entry: Entry): void {
     switch (entry.kind) {
       case 'message':
-        this.#messages.push(entry.message);
+        this.#messages.push(wellFormed(entry.message));
         return;
       case 'nudge':
         this.#messages.push(
-          entry.role === 'system' ? { role: 'system', content: entry.text } : userMessage(entry.text),
+          wellFormed(entry.role === 'system' ? { role: 'system', content: entry.text } : userMessage(entry.text)),
         );
         return;
       case 'reply':
@@ -232,7 +233,7 @@ export class View {
   }
 
   #addLateEnd({ settlement, answer }: SettledEntry): void {
-    const message = lateAnswerMessage(settlement);
+    const message = wellFormed(lateAnswerMessage(settlement));
     this.#messages.push(message);
     const mark = this.#checkpoint;
     if (mark === undefined) return;
@@ -276,7 +277,7 @@ export class View {
   #rewind(text: string): void {
     if (this.#checkpoint !== undefined) this.#goBack(this.#checkpoint);
     this.#last = undefined;
-    this.#messages.push(userMessage(text));
+    this.#messages.push(wellFormed(userMessage(text)));
   }
 
   #goBack(mark: Mark): void {
@@ -325,7 +326,7 @@ function toResultPart(
   toolCallId: string = call.callId,
 ): LanguageModelV4ToolResultPart {
   const output = isCondensed ? { type: 'text' as const, value: CONDENSED } : toOutput(outcome);
-  return { type: 'tool-result', toolCallId, toolName: call.toolName, output };
+  return wellFormed({ type: 'tool-result' as const, toolCallId, toolName: call.toolName, output });
 }
 
 function toOutput(outcome: Outcome | undefined): LanguageModelV4ToolResultPart['output'] {

@@ -5,6 +5,7 @@ import { LastcallError } from '../errors.ts';
 import type { Outcome, Settlement } from '../results/outcome.ts';
 import { describeTool } from '../tools/advertise.ts';
 import { type ResolvedTool, resolveTool } from '../tools/resolved-tool.ts';
+import { wellFormed } from '../transcript/well-formed.ts';
 import { type AiSdkCall, AiSdkTurn, type AiSdkTurnOptions } from './ai-sdk-turn.ts';
 
 /** Tools in the AI SDK's loop, for one run. */
@@ -147,7 +148,7 @@ class CallFailed extends LastcallError {
 function toModelOutput(settlement: Settlement | undefined, tool: ResolvedTool, result: ModelOutputOptions): unknown {
   const outcome = settlement?.outcome;
   if (outcome?.status === 'ok') {
-    const { text, content = [] } = outcome;
+    const { text, content = [] } = wellFormed({ text: outcome.text, content: outcome.content });
     if (content.length === 0) return { type: 'text', value: text };
     return { type: 'content', value: [...(text === '' ? [] : [{ type: 'text', text }]), ...content] };
   }

@@ -1,5 +1,6 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import { userMessage } from '../transcript/message.ts';
+import { wellFormed } from '../transcript/well-formed.ts';
 
 /** What a request shows the model beside the conversation. */
 export interface AroundView {
@@ -16,9 +17,9 @@ export function toPrompt(
   view: readonly LanguageModelV4Message[],
   { system, observed, systemAsUser }: AroundView,
 ): LanguageModelV4Message[] {
-  const first: LanguageModelV4Message[] = system === '' ? [] : [{ role: 'system', content: system }];
+  const first: LanguageModelV4Message[] = system === '' ? [] : [{ role: 'system', content: wellFormed(system) }];
   const prompt = first.concat(view);
-  if (observed !== '') prompt.push(userMessage(observed));
+  if (observed !== '') prompt.push(userMessage(wellFormed(observed)));
   return systemAsUser ? laterAsUser(prompt) : prompt;
 }
 

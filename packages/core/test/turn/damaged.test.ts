@@ -201,6 +201,21 @@ test.each<[string, object]>([
   expect(stored.entries.map(({ kind }) => kind)).toEqual(entries.map(({ kind }) => kind));
 });
 
+test('[R57] half of a surrogate pair reaches no provider, also from a stored transcript', async () => {
+  const half = '\ud83d';
+  const cut = tool({ description: 'Cuts.', inputSchema: z.looseObject({}), execute: () => `😀 ${half}` });
+  const broken = tool({ description: 'Breaks.', inputSchema: z.looseObject({}), execute: () => fail(half) });
+  const input = { [half]: [{ text: half }] };
+  const calls = ['cut', 'broken', half].map((toolName) => ({ toolName, input }));
+  const model = scriptedModel([{ text: half, calls }, 'End.', 'End.']);
+  const options = { model, instructions: half, tools: { cut, broken }, observe: () => half };
+  const first = await runTurn({ ...options, prompt: `Go ${half}` });
+  await runTurn({ ...options, prompt: 'On.', transcript: Transcript.fromJSON(JSON.stringify(first.transcript)) });
+  // JSON has such a half as an escape.
+  for (const { prompt } of model.requests) expect(JSON.stringify(prompt)).not.toMatch(/\\ud[89a-f]/i);
+  expect(JSON.stringify(model.requests[2]?.prompt)).toContain('😀 \ufffd');
+});
+
 test('[R57] an answer that JSON cannot hold is stored as null, and read back', async () => {
   const waiting = await turn([call('job')]);
   const transcript = await turn(['Ok.'], { transcript: waiting, answers: { 'call-1': { result: undefined } } });
