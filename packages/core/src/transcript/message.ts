@@ -60,6 +60,18 @@ export function resultsOf(message: LanguageModelV4Message | undefined): string[]
   return message.content.flatMap((part) => (part.type === 'tool-result' ? [part.toolCallId] : []));
 }
 
+/**
+ * The message without texts that are blank. Pages of chats send one along with a file, and providers refuse it, so that no later request of the
+ * conversation would be accepted.
+ */
+export function withoutBlankTexts(message: LanguageModelV4Message): LanguageModelV4Message {
+  if (message.role !== 'user') return message;
+  const content = message.content.filter(
+    (part) => part.type !== 'text' || part.text.trim() !== '' || part.providerOptions !== undefined,
+  );
+  return content.length === 0 || content.length === message.content.length ? message : { ...message, content };
+}
+
 export function userMessage(text: string): LanguageModelV4Message {
   return { role: 'user', content: [{ type: 'text', text }] };
 }

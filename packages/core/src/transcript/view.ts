@@ -4,7 +4,7 @@ import type { Entry, ReplyEntry, RequestedCall, SettledEntry } from './entry.ts'
 import { toReplyMessage } from './foreign-calls.ts';
 import { freezeMessages } from './freeze-messages.ts';
 import { lateAnswerMessage } from './late-answer.ts';
-import { userMessage } from './message.ts';
+import { userMessage, withoutBlankTexts } from './message.ts';
 import { type MessageSource, ProviderView } from './provider-view.ts';
 import { toProviderPart } from './result-file.ts';
 import { wellFormed } from './well-formed.ts';
@@ -135,7 +135,7 @@ export class View {
   apply(entry: Entry): void {
     switch (entry.kind) {
       case 'message':
-        this.#messages.push(wellFormed(entry.message));
+        this.#messages.push(wellFormed(withoutBlankTexts(entry.message)));
         return;
       case 'nudge':
         this.#messages.push(

@@ -201,6 +201,15 @@ test.each<[string, object]>([
   expect(stored.entries.map(({ kind }) => kind)).toEqual(entries.map(({ kind }) => kind));
 });
 
+test('[R57] a text without words beside a file reaches no provider, also from a stored transcript', async () => {
+  const image = { type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'AQI=' } } as const;
+  const model = scriptedModel(['A dot.', 'Yes.']);
+  const content = [{ type: 'text' as const, text: ' ' }, image];
+  const { transcript } = await runTurn({ model, messages: [{ role: 'user', content }] });
+  await runTurn({ model, prompt: 'Sure?', transcript: Transcript.fromJSON(JSON.stringify(transcript)) });
+  for (const { prompt } of model.requests) expect(prompt[0]).toEqual({ role: 'user', content: [image] });
+});
+
 test('[R57] half of a surrogate pair reaches no provider, also from a stored transcript', async () => {
   const half = '\ud83d';
   const cut = tool({ description: 'Cuts.', inputSchema: z.looseObject({}), execute: () => `😀 ${half}` });
