@@ -154,7 +154,8 @@ async function fetchOnce({ options, credentials, clock }: Access, url: string, i
 
 /** Whether trying again may help. */
 export function mayPass({ code, status }: ClientError): boolean {
-  return code === 'unreachable' ? status === undefined || status >= 500 : TEMPORARY.has(status ?? 0);
+  if (TEMPORARY.has(status ?? 0)) return true;
+  return code === 'unreachable' && (status === undefined || status >= 500);
 }
 
 /** Without 502: the gateway's own says that a run has failed, which stays so. That of a proxy has no code of ours. */

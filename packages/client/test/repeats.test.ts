@@ -12,7 +12,12 @@ const BROKEN: Treatment = refused(500, 'internal');
 const STOPPING: Treatment = refused(503, 'stopping');
 const IN_DOUBT: Treatment = refused(503, 'store_unavailable', { inDoubt: true });
 const FULL: Treatment = refused(429, 'inbox_full');
-const PROXY: Treatment = { status: 503, text: '<html>Try later</html>' };
+const proxySays = (status: number): Treatment => ({
+  status,
+  text: '<html>Try later</html>',
+  headers: { 'retry-after': '0' },
+});
+const PROXY = proxySays(503);
 
 const call = { runId: 'r', callId: 'c' };
 
@@ -48,7 +53,7 @@ describe('requests that the client repeats', () => {
   afterAll(() => server[Symbol.asyncDispose]());
 
   test.each(repeatable)('[S10] %s is sent again until it is answered, and is the same each time', async (_, send) => {
-    for (const trouble of ['cut', BROKEN, STOPPING, IN_DOUBT, FULL, PROXY] as const) {
+    for (const trouble of ['cut', BROKEN, STOPPING, IN_DOUBT, FULL, PROXY, proxySays(408), proxySays(429)] as const) {
       server.treat(trouble, trouble, OK);
       await send(client);
       expect(server.seen).toHaveLength(3);
