@@ -68,9 +68,12 @@ async function openDesk(script: (place: { spaceId: string }) => Parameters<typeo
 async function render(client: Client, element: ReactElement, components = {}) {
   const container = document.createElement('div');
   const root = createRoot(container);
-  const page = createElement(LastcallProvider, { client, components }, element);
   // As in development: React mounts everything twice.
-  await act(async () => root.render(createElement(StrictMode, null, page)));
+  const show = (shown: ReactElement): Promise<void> =>
+    act(async () =>
+      root.render(createElement(StrictMode, null, createElement(LastcallProvider, { client, components }, shown))),
+    );
+  await show(element);
   opened.push(() => act(async () => root.unmount()));
   const seen = async (isThere: (page: HTMLElement) => unknown): Promise<void> => {
     for (const end = Date.now() + 30_000; !isThere(container); ) {
@@ -89,7 +92,7 @@ async function render(client: Client, element: ReactElement, components = {}) {
       Object.getOwnPropertyDescriptor(kind, 'value')?.set?.call(field, text);
       field.dispatchEvent(new window.Event('input', { bubbles: true }) as never);
     });
-  return { container, seen, one, click, write };
+  return { container, show, seen, one, click, write };
 }
 
 function Room({ id }: { id: string }): ReactElement {
@@ -333,6 +336,80 @@ describe('the hooks', () => {
     const page = await render(slow, createElement(Timeline));
     await page.seen((root) => root.querySelector('[data-status=completed]'));
     expect(page.one('pre').textContent).toBe('1 2 3');
+  });
+
+  /** Two runs of conversations: the first is about to write, and the second waits for its model. `hold` keeps responses back. */
+  async function openTwoRuns(hold: (url: string, firstId: string) => Promise<void> | undefined) {
+    const [write, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const model = scriptedModel(async ({ prompt }) => {
+      const isFirst = JSON.stringify(prompt).includes('The first.');
+      await (isFirst ? write : end).promise;
+      return isFirst ? { text: 'Writing.', calls: [{ toolName: 'no_such_tool' }] } : 'Written.';
+    });
+    const gateway = await startTestGateway({ model, agents: [{ name: 'Clerk', instructions: 'Write.' }] });
+    opened.push(async () => {
+      end.resolve();
+      await gateway.stop();
+    });
+    const { chat, runs } = createClient({ url: gateway.url, auth: { key: gateway.secretKey } });
+    const first = await chat.stream({ message: 'The first.' })[Symbol.asyncIterator]().next();
+    const firstId = first.value?.type === 'run.start' ? first.value.runId : '';
+    chat.send({ message: 'The second.' }).catch(() => {});
+    await expect.poll(async () => (await runs.list()).items.length).toBe(2);
+    const secondId = (await runs.list()).items.find(({ id }) => id !== firstId)?.id ?? '';
+    const slowly = async (...[url, init]: Parameters<typeof fetch>): Promise<Response> => {
+      const response = await fetch(url, init);
+      await hold(String(url), firstId);
+      return response;
+    };
+    const slow = createClient({ url: gateway.url, auth: { key: gateway.secretKey }, fetch: slowly });
+    return { slow, firstId, secondId, write: () => write.resolve() };
+  }
+
+  test('[S10] what the model wrote in a run is not shown once the page has changed to another run', async () => {
+    let isHeld = false;
+    const never = new Promise<void>(() => {});
+    const { slow, firstId, secondId, write } = await openTwoRuns((url, id) =>
+      isHeld && url.includes(`${id}/transcript`) ? never : undefined,
+    );
+    function Writing({ id }: { id: string }): ReactElement {
+      const { run, writing } = useRun(id, { withWriting: true });
+      return createElement('pre', { 'data-run': run?.id, 'data-status': run?.status }, writing);
+    }
+    const page = await render(slow, createElement(Writing, { id: firstId }));
+    await page.seen((root) => root.querySelector('[data-status=running]'));
+    // While the step is not known to have ended, its text is shown.
+    isHeld = true;
+    write();
+    await page.seen((root) => root.textContent === 'Writing.');
+    await page.show(createElement(Writing, { id: secondId }));
+    await page.seen((root) => root.querySelector(`[data-run="${secondId}"][data-status=running]`));
+    expect(page.one('pre').textContent).toBe('');
+  });
+
+  test('[S10] a run whose cancellation is answered after the page has changed to another run is not shown', async () => {
+    const answered = Promise.withResolvers<void>();
+    const { slow, firstId, secondId } = await openTwoRuns((url) =>
+      url.endsWith('/cancel') ? answered.promise : undefined,
+    );
+    let cancelling: Promise<void> | undefined;
+    function Shown({ id }: { id: string }): ReactElement {
+      const { run, cancel } = useRun(id);
+      const onClick = (): void => {
+        cancelling = cancel();
+      };
+      return createElement('button', { type: 'button', onClick }, run?.id);
+    }
+    const page = await render(slow, createElement(Shown, { id: firstId }));
+    await page.seen((root) => root.textContent === firstId);
+    await page.click('button');
+    await page.show(createElement(Shown, { id: secondId }));
+    await page.seen((root) => root.textContent === secondId);
+    await act(async () => {
+      answered.resolve();
+      await cancelling;
+    });
+    expect(page.one('button').textContent).toBe(secondId);
   });
 
   test('[S10] useSpace begins with the newest messages, and loads earlier ones in their order', async () => {

@@ -29,12 +29,13 @@ export function useRun(id: string, { withWriting = false }: RunOptions = {}): Us
   const { client } = useLastcall();
   const [run, setRun] = useState<Run>();
   const [entries, setEntries] = useState<readonly RunEntry[]>([]);
-  const [written, setWritten] = useState<Written>({ step: 0, text: '' });
+  const [written, setWritten] = useState(NOTHING);
   const { connection, error } = useFollow(
     async ({ signal, onConnection, setError }) => {
       const known: RunEntry[] = [];
       setRun(undefined);
       setEntries(known);
+      setWritten(NOTHING);
       /**
        * Reads the run, then the entries written since the last read, in pages. The order matters: a run that has ended
        * writes no more.
@@ -84,7 +85,11 @@ export function useRun(id: string, { withWriting = false }: RunOptions = {}): Us
     },
     [client, id, withWriting],
   );
-  const cancel = useCallback(async () => setRun(await client.runs.cancel(id)), [client, id]);
+  const cancel = useCallback(async () => {
+    const cancelled = await client.runs.cancel(id);
+    // By now the hook may show another run.
+    setRun((shown) => (shown?.id === cancelled.id ? cancelled : shown));
+  }, [client, id]);
   const steps = useMemo(() => toSteps(entries), [entries]);
   const writing = run?.status === 'running' && !steps.some(({ step }) => step === written.step) ? written.text : '';
   return { run, steps, entries, writing, connection, error, cancel };
@@ -95,6 +100,8 @@ interface Written {
   readonly step: number;
   readonly text: string;
 }
+
+const NOTHING: Written = { step: 0, text: '' };
 
 function nextWritten(before: Written, event: RunEvent): Written {
   if (event.type === 'step.start') return { step: event.step, text: '' };
