@@ -433,6 +433,42 @@ describe('the hooks', () => {
     expect(page.one('button').dataset.earlier).toBe('false');
   });
 
+  test('[S10] earlier messages that arrive after the page has changed to another space are not shown in it', async () => {
+    const { gateway, admin, ada, spaceId } = await openDesk(() => []);
+    for (let count = 1; count <= 60; count++) await ada.spaces.say(spaceId, { text: `Desk ${count}` });
+    const { id: entityId } = (await admin.entities.list({ externalId: 'Ada' })).items[0] ?? { id: '' };
+    const other = await admin.spaces.create({ name: 'Other', members: [{ entityId }] });
+    await ada.spaces.say(other.id, { text: 'Private.' });
+    const arrived = Promise.withResolvers<void>();
+    /** Delays earlier messages until the other space is shown. */
+    const slowly = async (...[url, init]: Parameters<typeof fetch>): Promise<Response> => {
+      const response = await fetch(url, init);
+      if (String(url).includes('before=')) await arrived.promise;
+      return response;
+    };
+    const slow = createClient({ url: gateway.url, auth: { key: gateway.secretKey }, fetch: slowly });
+    let loading: Promise<void> | undefined;
+    function History({ id }: { id: string }): ReactElement {
+      const { items, hasEarlier, loadEarlier } = useSpace(id);
+      const onClick = (): void => {
+        loading = loadEarlier();
+      };
+      const texts = items.map((item) => (item.kind === 'text' ? item.text : ''));
+      return createElement('button', { type: 'button', onClick, 'data-earlier': hasEarlier }, texts.join('|'));
+    }
+    const page = await render(slow, createElement(History, { id: spaceId }));
+    await page.seen((root) => root.textContent?.endsWith('Desk 60'));
+    await page.click('button');
+    await page.show(createElement(History, { id: other.id }));
+    await page.seen((root) => root.textContent === 'Private.');
+    await act(async () => {
+      arrived.resolve();
+      await loading;
+    });
+    expect(page.one('button').textContent).toBe('Private.');
+    expect(page.one('button').dataset.earlier).toBe('false');
+  });
+
   test('a space that does not exist gives a readable error, and a hook without a provider says what is missing', async () => {
     const { ada } = await openDesk(() => ['Hello.']);
     const page = await render(ada, createElement(Room, { id: 'none' }));

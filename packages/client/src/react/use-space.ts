@@ -80,7 +80,11 @@ export function useSpace(id: string): UsedSpace {
     const first = known.current?.items.find(({ message }) => message !== undefined)?.message;
     if (first === undefined) return;
     const { items, hasMore } = await client.spaces.messages(id, { before: first.seq, limit: 200 });
-    setView((before) => before && { ...before, items: withMessages(before.items, items), hasEarlier: hasMore });
+    setView((before) => {
+      // By now the hook may show another space, or may have loaded this one again: then they would not fit.
+      if (before?.items.some(({ message }) => message?.id === first.id) !== true) return before;
+      return { ...before, items: withMessages(before.items, items), hasEarlier: hasMore };
+    });
   }, [client, id]);
   return { ...(view ?? EMPTY), space: view?.space, connection, error, say, loadEarlier };
 }
