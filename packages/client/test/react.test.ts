@@ -412,6 +412,43 @@ describe('the hooks', () => {
     expect(page.one('button').textContent).toBe(secondId);
   });
 
+  test('[S9] a message that is posted while a page whose connection was cut loads its space is shown', async () => {
+    const { gateway, ada, spaceId } = await openDesk(() => []);
+    const held: (() => void)[] = [];
+    const cut = new AbortController();
+    let streamed = '';
+    /** Keeps each response with messages back, and cuts the first stream. */
+    const roughly = async (...[url, init]: Parameters<typeof fetch>): Promise<Response> => {
+      const response = await fetch(url, init);
+      if (String(url).includes('/messages')) await new Promise<void>((resolve) => held.push(resolve));
+      if (!String(url).endsWith('/stream')) return response;
+      const { signal } = cut;
+      const passing = new TransformStream<Uint8Array, Uint8Array>({
+        start: (controller) => signal.addEventListener('abort', () => controller.error(new TypeError('network error'))),
+        transform(chunk, controller) {
+          streamed += new TextDecoder().decode(chunk);
+          controller.enqueue(chunk);
+        },
+      });
+      return new Response(response.body?.pipeThrough(passing), response);
+    };
+    const rough = createClient({
+      url: gateway.url,
+      auth: { key: gateway.secretKey },
+      fetch: roughly,
+      backoff: { firstMs: 5 },
+    });
+    const page = await render(rough, createElement(Room, { id: spaceId }));
+    await page.seen(() => held.length === 1);
+    await act(async () => cut.abort());
+    await page.seen(() => held.length === 2);
+    await act(async () => held[0]?.());
+    await ada.spaces.say(spaceId, { text: 'Meanwhile.' });
+    await page.seen(() => streamed.includes('Meanwhile.'));
+    await act(async () => held[1]?.());
+    await page.seen((root) => root.textContent?.includes('Meanwhile.'));
+  });
+
   test('[S10] useSpace begins with the newest messages, and loads earlier ones in their order', async () => {
     const { ada, spaceId } = await openDesk(() => Array.from({ length: 100 }, () => ''));
     const said = Array.from({ length: 60 }, (_, index) => `Message ${index + 1}`);

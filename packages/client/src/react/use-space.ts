@@ -41,15 +41,17 @@ export function useSpace(id: string): UsedSpace {
       // once.
       let early: SpaceEvent[] | undefined = [];
       const load = async (): Promise<void> => {
-        early = [];
+        const events: SpaceEvent[] = [];
+        early = events;
         try {
           const loaded = await loadSpace(client, id, signal);
-          const events = early ?? [];
+          // If the stream was opened again meanwhile, the state is loaded once more, and only that counts.
+          if (early !== events) return;
           early = undefined;
           setError(undefined);
           show(() => events.reduce(afterEvent, loaded));
         } catch (error) {
-          setError(error);
+          if (early === events) setError(error);
         }
       };
       const loadMembers = async (): Promise<void> => {
