@@ -317,7 +317,8 @@ describe('headers', () => {
       'https://app.example.com',
     ]);
     const exposed = refused.headers.get('access-control-expose-headers')?.split(',');
-    expect(exposed).toEqual(expect.arrayContaining(['x-request-id', 'x-run-id', 'x-context-id', 'last-event-id']));
+    const read = ['x-request-id', 'x-run-id', 'x-context-id', 'last-event-id', 'date'];
+    expect(exposed).toEqual(expect.arrayContaining(read));
     for (const origin of [
       'https://evil.example',
       'https://app.example.com.evil.example',

@@ -278,7 +278,8 @@ const CORS = {
   allowHeaders: ['authorization', 'content-type', 'last-event-id', 'idempotency-key', PROJECT_HEADER, ...MCP_HEADERS],
   exposeHeaders: [
     ...['x-request-id', 'x-run-id', 'x-context-id', 'retry-after', 'last-event-id', 'mcp-session-id'],
-    ERROR_CODE_HEADER,
+    // The client's clock.
+    ...['date', ERROR_CODE_HEADER],
   ],
   maxAge: 600,
 };
