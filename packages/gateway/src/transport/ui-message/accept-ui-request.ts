@@ -18,7 +18,14 @@ import type { Registry } from '../../runtime/toolset/registry.ts';
 import { runOfMessage } from './chat-messages.ts';
 import { effectsOfMessage, effectsOfRun } from './effects-of-task.ts';
 import { findChat } from './find-chat.ts';
-import { clientToolsOf, readUiRequest, type UiClaim, type UiRequest, type UiRequestBody } from './ui-request.ts';
+import {
+  clientToolsOf,
+  readUiRequest,
+  type UiClaim,
+  type UiContent,
+  type UiRequest,
+  type UiRequestBody,
+} from './ui-request.ts';
 
 export interface UiCall {
   readonly tx: Tx;
@@ -69,6 +76,7 @@ async function acceptInChat(chat: KnownChat, request: UiRequest): Promise<Accept
 }
 
 type Submitted = Extract<UiRequest, { kind: 'message' }>;
+type Said = UiContent & Pick<Submitted, 'id'>;
 
 async function submit(chat: KnownChat, message: Submitted): Promise<AcceptedUiRequest> {
   const { id, isEdit } = message;
@@ -82,17 +90,19 @@ async function submit(chat: KnownChat, message: Submitted): Promise<AcceptedUiRe
 /** A message is identified by its id and content. Sending it again returns the first run. */
 async function say(
   { tx, registry, caller, body }: UiCall,
-  { id, content }: Pick<Submitted, 'id' | 'content'>,
+  said: Said,
   conversation: TurnRequest['conversation'],
   more: Pick<TurnSettings, 'instructions'> = {},
 ): Promise<AcceptedUiRequest> {
+  const { id, content, attachments } = said;
+  const bodyHash = contentHash(said);
   const effects = await effectsOfMessage(tx, 'contextId' in conversation ? conversation.contextId : undefined, content);
   const { runId, contextId, isRepeat } = await startTurn(tx, registry, {
     caller,
     conversation,
-    input: { message: content },
+    input: { message: content, attachments },
     settings: { ...settingsOf(body), ...more, ...effects },
-    identity: { key: keyOf(body, id, content), bodyHash: hash(content) },
+    identity: { key: keyOf(body, id, bodyHash), bodyHash },
   });
   return { kind: 'turn', contextId, runId, isRepeat };
 }
@@ -106,13 +116,15 @@ const EDITED =
  */
 async function regenerate(
   chat: KnownChat,
-  { id, content }: Extract<UiRequest, { kind: 'regenerate' }>,
+  said: Extract<UiRequest, { kind: 'regenerate' }>,
 ): Promise<AcceptedUiRequest> {
   const { tx, registry, caller, body, contextId } = chat;
+  const { id, content, attachments } = said;
   const isKnown =
-    (await isKeyUsed(chat.tx.db, callerId(chat.caller), keyOf(body, id, content))) || (await isOfChat(chat, id));
+    (await isKeyUsed(chat.tx.db, callerId(chat.caller), keyOf(body, id, contentHash(said)))) ||
+    (await isOfChat(chat, id));
   // The message never arrived.
-  if (!isKnown) return await say(chat, { id, content }, { contextId });
+  if (!isKnown) return await say(chat, said, { contextId });
   const latest = await runsOfLatestTurn(tx.db, contextId);
   const [first, last] = [latest[0], latest.at(-1)];
   // The message is still being answered.
@@ -124,7 +136,7 @@ async function regenerate(
     caller,
     conversation: { contextId },
     // Without a turn, the message was cancelled before its run began, and the model has never read it.
-    input: first === undefined ? { message: content } : { prompt: AGAIN },
+    input: first === undefined ? { message: content, attachments } : { prompt: AGAIN },
     settings: { ...settingsOf(body), ...(await effectsOfMessage(tx, contextId, content)), ...effectsBefore },
     // Two requests at the same moment become one turn.
     identity: { key: `use-chat:${body.id}:regenerate:${first ?? hash(id)}`, bodyHash: 'regenerate' },
@@ -203,9 +215,13 @@ function settingsOf(body: UiRequestBody): Pick<TurnSettings, 'clientTools'> {
   return clientTools.length === 0 ? {} : { clientTools };
 }
 
-/** The key of a message. Without its content: the common prefix of the keys of all its versions. */
-function keyOf({ id }: UiRequestBody, messageId: string, content?: unknown): string {
-  return `use-chat:${id}:${hash(messageId)}:${content === undefined ? '' : hash(content)}`;
+/** The key of a message. Without the hash of its content: the common prefix of the keys of all its versions. */
+function keyOf({ id }: UiRequestBody, messageId: string, contentHash = ''): string {
+  return `use-chat:${id}:${hash(messageId)}:${contentHash}`;
+}
+
+function contentHash({ content, attachments }: UiContent): string {
+  return hash(attachments.length === 0 ? content : [content, attachments]);
 }
 
 function hash(value: unknown): string {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MOST_ATTACHMENTS } from '../../domain/artifacts/attachment.ts';
 import type { ClientTool, UserContent } from '../../domain/conversations/turn-settings.ts';
 import { invalid } from '../../domain/entities/invalid.ts';
 import { OWN_ID } from '../../domain/own-id.ts';
@@ -56,11 +57,18 @@ export const uiRequestSchema: z.ZodType<UiRequestBody> = z.looseObject({
     .meta({ description: 'Tools that the page runs itself, by name. `inputSchema` is a JSON Schema.' }),
 });
 
+/** What a person says in a message. */
+export interface UiContent {
+  readonly content: UserContent;
+  /** The artifacts of files whose addresses the page has from the history. */
+  readonly attachments: readonly string[];
+}
+
 /** A parsed request. The rest of its history is not trusted and not read. */
 export type UiRequest =
-  | { readonly kind: 'message'; readonly id: string; readonly content: UserContent; readonly isEdit: boolean }
+  | ({ readonly kind: 'message'; readonly id: string; readonly isEdit: boolean } & UiContent)
   /** Another answer to this message. */
-  | { readonly kind: 'regenerate'; readonly id: string; readonly content: UserContent }
+  | ({ readonly kind: 'regenerate'; readonly id: string } & UiContent)
   /** The calls of the last step that the page claims to have answered, by call id. */
   | { readonly kind: 'answers'; readonly messageId: string; readonly claims: ReadonlyMap<string, UiClaim> };
 
@@ -79,11 +87,11 @@ export function readUiRequest({ messages, messageId, trigger }: UiRequestBody): 
   if (trigger === 'regenerate-message') {
     const asked = messages.findLast(({ role }) => role === 'user');
     if (asked === undefined) throw invalid('messages', 'must contain the message that should be answered again.');
-    return { kind: 'regenerate', id: asked.id, content: contentOf(asked) };
+    return { kind: 'regenerate', id: asked.id, ...contentOf(asked) };
   }
   if (target.role === 'assistant') return { kind: 'answers', messageId: target.id, claims: claimsOf(target) };
   if (last.role !== 'user') throw invalid('messages', 'must end with a user message, or with answers to calls.');
-  return { kind: 'message', id: last.id, content: contentOf(last), isEdit: messageId === last.id };
+  return { kind: 'message', id: last.id, isEdit: messageId === last.id, ...contentOf(last) };
 }
 
 export function clientToolsOf({ tools = {} }: UiRequestBody): readonly ClientTool[] {
@@ -94,20 +102,32 @@ export function clientToolsOf({ tools = {} }: UiRequestBody): readonly ClientToo
   }));
 }
 
-function contentOf({ parts }: UiMessage): UserContent {
+function contentOf({ parts }: UiMessage): UiContent {
+  const attachments = parts.flatMap(({ type, url }) => (type === 'file' ? attachedTo(url) : []));
+  if (attachments.length > MOST_ATTACHMENTS)
+    throw invalid('messages', `must end with a message that has at most ${MOST_ATTACHMENTS} attached files.`);
   const content = parts.flatMap(({ type, ...part }, index): UserContent => {
     if (type === 'text' && typeof part.text === 'string' && part.text !== '') return [{ type, text: part.text }];
-    return type === 'file' ? [fileOf(part, `parts[${index}]`)] : [];
+    return type === 'file' && attachedTo(part.url).length === 0 ? [fileOf(part, `parts[${index}]`)] : [];
   });
-  if (content.length === 0) throw invalid('messages', 'must end with a message that has a text or a file.');
-  return content;
+  if (content.length + attachments.length === 0)
+    throw invalid('messages', 'must end with a message that has a text or a file.');
+  return { content, attachments };
+}
+
+/** The id of the artifact at an address that `chatMessages` returned. */
+function attachedTo(url: unknown): readonly string[] {
+  return /^\/api\/artifacts\/([\w-]{1,64})$/.exec(String(url))?.slice(1) ?? [];
 }
 
 /** A file must be inside the message: the gateway fetches nothing for a page. */
 function fileOf({ url, filename }: Omit<UiPart, 'type'>, path: string): UserContent[number] {
   const [, mediaType, data] = /^data:([\w.+-]+\/[\w.+-]+);base64,([A-Za-z0-9+/]+=*)$/.exec(String(url)) ?? [];
   if (mediaType === undefined || data === undefined)
-    throw invalid(`${path}.url`, 'must be a data URL in base64, as useChat creates for chosen files.');
+    throw invalid(
+      `${path}.url`,
+      'must be a data URL in base64, as useChat creates for chosen files, or /api/artifacts/ and an id.',
+    );
   return {
     type: 'file',
     mediaType,
