@@ -1,6 +1,6 @@
 import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
-import { lastAssistantMessageIsCompleteWithToolCalls, type UIMessage, validateUIMessages } from 'ai';
+import { isToolUIPart, lastAssistantMessageIsCompleteWithToolCalls, type UIMessage, validateUIMessages } from 'ai';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { call } from '../chat/chat-api.ts';
@@ -85,6 +85,26 @@ describeWorlds('useChat: the messages of a chat', (open) => {
     const messageId = third.chat.messages.findLast(({ role }) => role === 'user')?.id ?? '';
     await third.chat.sendMessage({ text: 'Farewell', messageId });
     expect(systemOf(model.requests.at(-1) ?? { prompt: [] })).toContain('replaces an earlier message');
+  });
+
+  test('[S11] a call that was approved or denied after the next message is in it as it ended', async () => {
+    const model = scriptedModel([
+      { text: 'I pay.', calls: [call('pay', { amount: 5 }), call('pay', { amount: 9 })] },
+      'It is sunny.',
+      'It is paid.',
+    ]);
+    const chats = await openChatWorld(await open({ models: { default: model }, tools: { pay } }), { tools: ['pay'] });
+    const page = chats.page();
+    await page.say('Pay.');
+    const [, asking] = page.chat.messages;
+    await page.say('How is the weather?');
+    for (const [index, part] of (asking?.parts ?? []).filter(isToolUIPart).entries())
+      await page.chat.addToolApprovalResponse({ id: part.approval?.id ?? '', approved: index === 0 });
+    await page.chat.sendMessage();
+    const history = await toldMessages(chats, page.chat.id);
+    const callsOf = (message: UIMessage | undefined) => message?.parts.filter(isToolUIPart);
+    expect(callsOf(history[1])?.map(({ state }) => state)).toEqual(['output-available', 'output-denied']);
+    expect(callsOf(history[1])).toEqual(callsOf(page.chat.messages[1]));
   });
 
   test('[S11] with resume, an answer that is being written, or waits, is shown once', async () => {

@@ -2,10 +2,9 @@ import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import { attachedId } from '../../domain/artifacts/attachment.ts';
-import { askedCalls } from '../../domain/conversations/asked-calls.ts';
 import { listTurns, type StoredTurn } from '../../domain/conversations/list-turns.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
-import { callIdsOf, storedChunks } from './stored-chunks.ts';
+import { storedChunks } from './stored-chunks.ts';
 import { toParts, type UiMessagePart } from './ui-parts.ts';
 
 /** A `UIMessage` of the AI SDK. */
@@ -53,7 +52,7 @@ async function messagesOf(db: Kysely<Tables>, chatId: string, turn: StoredTurn):
   const told = entries.flatMap((entry) => (entry.kind === 'message' ? toMessage(entry.message) : []));
   const before = told.map((message, index) => ({ id: `${id}:${index}`, ...message }));
   if (isOpen) return before;
-  const parts = toParts(storedChunks(entries, await askedCalls(db, chatId, callIdsOf(entries))));
+  const parts = toParts(await storedChunks(db, chatId, entries));
   // The same id that the stream of this turn uses.
   return parts.length === 0 ? before : [...before, { id, role: 'assistant', parts }];
 }

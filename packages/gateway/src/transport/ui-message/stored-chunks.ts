@@ -1,18 +1,53 @@
 import type { Entry } from '@lastcall/core';
 import { parseJson } from '@lastcall/core/internal';
+import type { Kysely } from 'kysely';
+import { outcomesOf } from '../../domain/calls/outcomes-of.ts';
 import type { WaitingCall } from '../../domain/calls/waiting-call.ts';
+import { askedCalls } from '../../domain/conversations/asked-calls.ts';
 import { responseOf } from '../../domain/conversations/to-messages.ts';
+import type { Tables } from '../../ports/store/schema/tables.ts';
 import { RunChunks } from './run-chunks.ts';
 import type { UiChunk } from './ui-chunk.ts';
 
 type ReplyEntry = Extract<Entry, { kind: 'reply' }>;
-type Settlement = Extract<Entry, { kind: 'settled' }>['settlement'];
+type Settlement = Pick<Extract<Entry, { kind: 'settled' }>['settlement'], 'input' | 'outcome'>;
 
-/** The chunks of a stored turn, with the same parts as its events would produce. `asked`: its calls that wait or waited. */
-export function storedChunks(entries: readonly Entry[], asked: ReadonlyMap<string, WaitingCall>): readonly UiChunk[] {
-  const ends = new Map(
+/** The chunks of a stored turn, with the same parts as its events would produce. */
+export async function storedChunks(
+  db: Kysely<Tables>,
+  contextId: string,
+  entries: readonly Entry[],
+): Promise<readonly UiChunk[]> {
+  const asked = await askedCalls(db, contextId, callIdsOf(entries));
+  const ends = new Map<string, Settlement>(
     entries.flatMap((one) => (one.kind === 'settled' ? [[one.settlement.callId, one.settlement] as const] : [])),
   );
+  const answered = [...asked.values()].filter(({ callId, status }) => status === 'resolved' && !ends.has(callId));
+  return chunksOf(entries, asked, new Map([...ends, ...(await lateEnds(db, answered))]));
+}
+
+/** The ends of calls that were answered after another turn had begun: that turn has their entries. */
+async function lateEnds(
+  db: Kysely<Tables>,
+  answered: readonly WaitingCall[],
+): Promise<readonly (readonly [string, Settlement])[]> {
+  if (answered.length === 0) return [];
+  const outcomes = await outcomesOf(
+    db,
+    answered.map(({ callId }) => callId),
+  );
+  return outcomes.flatMap(({ callId, outcome }) => {
+    const call = answered.find((one) => one.callId === callId);
+    const { input = call?.input } = (call?.answer ?? {}) as { readonly input?: unknown };
+    return outcome.status === 'pending' ? [] : [[callId, { input, outcome }] as const];
+  });
+}
+
+function chunksOf(
+  entries: readonly Entry[],
+  asked: ReadonlyMap<string, WaitingCall>,
+  ends: ReadonlyMap<string, Settlement>,
+): readonly UiChunk[] {
   const translator = new RunChunks();
   const replies = entries.filter((entry) => entry.kind === 'reply');
   const said = replies.flatMap((reply) => [
@@ -29,7 +64,7 @@ export function storedChunks(entries: readonly Entry[], asked: ReadonlyMap<strin
 }
 
 /** The ids of the calls of a turn. */
-export function callIdsOf(entries: readonly Entry[]): readonly string[] {
+function callIdsOf(entries: readonly Entry[]): readonly string[] {
   return entries.flatMap((entry) => (entry.kind === 'reply' ? entry.calls.map(({ callId }) => callId) : []));
 }
 

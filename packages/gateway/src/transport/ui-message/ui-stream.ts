@@ -9,7 +9,7 @@ import type { Services } from '../../ports/services.ts';
 import { awaitRun } from '../../runtime/chat/await-run.ts';
 import type { EventFormat } from '../sse/event-format.ts';
 import { RunChunks } from './run-chunks.ts';
-import { callIdsOf, storedChunks } from './stored-chunks.ts';
+import { storedChunks } from './stored-chunks.ts';
 import { DONE, encodeChunks, type UiChunk, type UiFinishReason } from './ui-chunk.ts';
 
 /** What one stream shows: a message of the assistant, or its continuation. */
@@ -119,7 +119,7 @@ export async function storedTurn(
   { contextId, runIds, messageId }: ShownTurn,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const entries = await entriesOfRuns(db, runIds);
-  const said = storedChunks(entries, await askedCalls(db, contextId, callIdsOf(entries)));
+  const said = await storedChunks(db, contextId, entries);
   const last = await findAnswer(db, runIds.at(-1) ?? '');
   return encodeEnd([{ type: 'start', messageId }, ...said], last === undefined ? 'other' : finishReasonOf(last));
 }
