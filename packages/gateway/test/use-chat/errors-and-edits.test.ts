@@ -116,7 +116,7 @@ describeWorlds('useChat: errors, edits and other answers', (open) => {
     expect(page.chat.messages[1]?.id).not.toBe(first?.id);
     const told = JSON.stringify(model.requests[2]?.prompt);
     expect(told).toContain('One.');
-    expect(told).toContain('another answer to their last message');
+    expect(told).toContain('asks for another answer');
     expect(added).toBe(1);
     const { messages } = await chats.api.done<{ messages: object[] }>('GET', `/contexts/${page.chat.id}`);
     expect(messages.filter((one) => 'sender' in one)).toEqual([
@@ -124,6 +124,23 @@ describeWorlds('useChat: errors, edits and other answers', (open) => {
       { sender: 'ai', message: 'One.' },
       { sender: 'ai', message: 'One, I said.' },
     ]);
+  });
+
+  test('[S11] another answer to an earlier message is an answer to that message', async () => {
+    const model = scriptedModel(['Ulm.', 'Bonn.', 'Ulm, I said.', 'Bonn, I said.']);
+    const page = (await openChatWorld(await open({ models: { default: model } }))).page();
+    await page.say('Where does "Ada" live?');
+    await page.say('And Ben?');
+    const [first, ...others] = page.chat.messages;
+    const asked = (at: number): string => textsOf(model.requests[at]?.prompt ?? []).at(-1) ?? '';
+    await page.chat.regenerate({ messageId: others[0]?.id ?? '' });
+    expect(page.chat.messages.map(({ id }) => id)[0]).toBe(first?.id);
+    expect(page.shown).toEqual(['Ulm, I said.']);
+    expect(asked(2)).toContain(JSON.stringify('Where does "Ada" live?'));
+    page.chat.messages = [...(first === undefined ? [] : [first]), ...others];
+    await page.chat.regenerate();
+    expect(page.shown).toEqual(['Bonn, I said.']);
+    expect(asked(3)).toContain('"And Ben?"');
   });
 
   test('[S11] a message that never arrived is answered when the page requests another answer', async () => {

@@ -8,7 +8,7 @@ import { askedCalls } from '../../domain/conversations/asked-calls.ts';
 import { findAnswer } from '../../domain/conversations/run-answer.ts';
 import { findConversationOfRun, isKeyPrefixUsed, isKeyUsed } from '../../domain/conversations/turn-requests.ts';
 import { runsOfLatestTurn } from '../../domain/conversations/turn-runs.ts';
-import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
+import type { TurnSettings, UserContent } from '../../domain/conversations/turn-settings.ts';
 import { isId } from '../../domain/entities/column-text.ts';
 import { canonicalJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
@@ -111,8 +111,8 @@ const EDITED =
   'The last message replaces an earlier message of this conversation, which the person has edited. Everything that was done since then remains done: do not repeat it unless the edited message asks for something else.';
 
 /**
- * Answers the last message once more. The effects of the first answer have happened, so the conversation keeps them: the model is
- * asked for another answer with an instruction that is not stored.
+ * Answers a message once more. The effects of the first answer have happened, so the conversation keeps them: the model is asked for
+ * another answer with an instruction that is not stored.
  */
 async function regenerate(
   chat: KnownChat,
@@ -136,16 +136,24 @@ async function regenerate(
     caller,
     conversation: { contextId },
     // Without a turn, the message was cancelled before its run began, and the model has never read it.
-    input: first === undefined ? { message: content, attachments } : { prompt: AGAIN },
+    input: first === undefined ? { message: content, attachments } : { prompt: againTo(content) },
     settings: { ...settingsOf(body), ...(await effectsOfMessage(tx, contextId, content)), ...effectsBefore },
     // Two requests at the same moment become one turn.
-    identity: { key: `use-chat:${body.id}:regenerate:${first ?? hash(id)}`, bodyHash: 'regenerate' },
+    identity: { key: `use-chat:${body.id}:regenerate:${first ?? ''}:${contentHash(said)}`, bodyHash: 'regenerate' },
   });
   return { kind: 'turn', contextId, runId, isRepeat };
 }
 
-const AGAIN =
-  'The person asks for another answer to their last message. Write a new answer. Everything that your tools have done since then remains done: do not do it a second time.';
+/** It quotes the message, because it need not be the last one. */
+function againTo(content: UserContent): string {
+  const text = content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+  const quoted = text.length > QUOTED_LENGTH ? `${text.slice(0, QUOTED_LENGTH)} …` : text;
+  const message = text === '' ? 'their last message' : `their message ${JSON.stringify(quoted)}`;
+  return `The person asks for another answer to ${message}. Write a new answer. Everything that your tools have done since then remains done: do not do it a second time.`;
+}
+
+/** Enough to tell a message from the others. */
+const QUOTED_LENGTH = 500;
 
 /** True if the page got the message from `chatMessages`. */
 async function isOfChat({ tx, contextId }: KnownChat, messageId: string): Promise<boolean> {
