@@ -45,5 +45,17 @@ test('[S11] in a browser, a person approves a call, denies another, and finds th
   await page.getByText('Then I leave it.').waitFor();
   expect(await cards.count()).toBe(2);
   expect(example.paid).toEqual([12]);
+  // A decision may also be about a message before the last one.
+  for (const [index, text] of ['Please pay 5 euros.', 'And 7 euros.'].entries()) {
+    await page.getByLabel('Message').fill(text);
+    await page.getByRole('button', { name: 'Send' }).click();
+    await cards
+      .nth(2 + index)
+      .getByRole('button', { name: 'Approve' })
+      .waitFor();
+  }
+  await cards.nth(2).getByRole('button', { name: 'Approve' }).click();
+  await cards.nth(2).getByText('Paid 5 euros.').waitFor();
+  expect(example.paid).toEqual([12, 5]);
   expect(problems).toEqual([]);
 });

@@ -19,7 +19,7 @@ interface Session {
 
 type Part = UIMessage['parts'][number];
 type CallPart = Extract<Part, { toolCallId: string }>;
-type Decide = (id: string, approved: boolean) => void;
+type Decide = (id: string, approved: boolean) => Promise<void>;
 
 function ChatPage({ api, token }: Session): ReactNode {
   const { messages, sendMessage, status, error, resumeStream, addToolApprovalResponse } = useChat({
@@ -30,9 +30,15 @@ function ChatPage({ api, token }: Session): ReactNode {
     transport: new DefaultChatTransport({
       api,
       headers: { authorization: `Bearer ${token}` },
-      // The gateway knows the conversation: the newest message is enough.
+      // The gateway knows the conversation: the newest message is enough, or the one whose calls were answered.
       prepareSendMessagesRequest: ({ id, messages, trigger, messageId, body }) => ({
-        body: { ...body, id, trigger, messageId, messages: messages.slice(-1) },
+        body: {
+          ...body,
+          id,
+          trigger,
+          messageId,
+          messages: [messages.find((one) => one.id === messageId) ?? messages.at(-1)],
+        },
       }),
     }),
     // The decision is sent as soon as every call of the message has one.
@@ -40,7 +46,11 @@ function ChatPage({ api, token }: Session): ReactNode {
   });
   useEffect(() => sessionStorage.setItem('messages', JSON.stringify(messages)), [messages]);
   useReconnect(error, resumeStream);
-  const decide: Decide = (id, approved) => void addToolApprovalResponse({ id, approved });
+  const decide: Decide = async (id, approved) => {
+    await addToolApprovalResponse({ id, approved });
+    // Of earlier messages, no decision is sent by itself.
+    if (!messages.at(-1)?.parts.some((part) => isToolUIPart(part) && part.approval?.id === id)) await sendMessage();
+  };
   return (
     <>
       <h1>Chat with the cashier</h1>
@@ -75,10 +85,10 @@ function CallCard({ part, decide }: { part: CallPart; decide: Decide }): ReactNo
       </strong>
       {part.state === 'approval-requested' && (
         <div className="choice">
-          <button type="button" onClick={() => decide(part.approval.id, true)}>
+          <button type="button" onClick={() => void decide(part.approval.id, true)}>
             Approve
           </button>
-          <button type="button" onClick={() => decide(part.approval.id, false)}>
+          <button type="button" onClick={() => void decide(part.approval.id, false)}>
             Deny
           </button>
         </div>
