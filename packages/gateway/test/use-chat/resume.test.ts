@@ -61,6 +61,25 @@ describeWorlds(
       expect(page.shown).toEqual([['fail', 'output-error', expect.stringContaining('No money.')], 'It failed.']);
     });
 
+    test('[S11] a page that shows a failed turn of another endpoint, or whose events are deleted, shows that it failed', async () => {
+      const model = scriptedModel([new Error('The provider is closed.'), new Error('The provider is closed.')]);
+      const world = await open({ models: { default: model } });
+      const chats = await openChatWorld(world);
+      const body = { agent: chats.agentId, message: 'Hi' };
+      const { status, body: refusal } = await chats.api.call('POST', '/chat', { body });
+      expect(status).toBe(502);
+      const resumed = chats.page({ id: refusal.error.details.context_id });
+      await resumed.chat.resumeStream();
+      expect(resumed.chat.error?.message).toContain('The agent could not answer');
+      const load = () => chats.page({ id: 'failed', generateId: () => 'the-message' });
+      await load().say('Hi');
+      await sweepStreams(world.services, { now: Date.now() + 100_000_000 });
+      const again = load();
+      await again.say('Hi');
+      expect(again.chat.error?.message).toContain('The agent could not answer');
+      expect(model.requests).toHaveLength(2);
+    });
+
     test('[S11] a page whose connection broke resumes, also after the end, and has each part once', async () => {
       const held = Promise.withResolvers<void>();
       const slow = tool({

@@ -106,11 +106,17 @@ export class UiStream implements EventFormat {
     return outcomes.flatMap(({ callId, outcome }) => this.#chunks.end(callId, outcome));
   }
 
-  #lastChunks({ status, stop, response }: RunAnswer): readonly UiChunk[] {
-    if (status === 'cancelled') return [{ type: 'abort', reason: 'The run was cancelled.' }];
-    if (status === 'failed') return [{ type: 'error', errorText: failureText(stop) }];
+  #lastChunks(answer: RunAnswer): readonly UiChunk[] {
+    const { status, stop, response } = answer;
+    if (status !== 'completed') return failureChunks(answer);
     return stop.reason === 'end_turn' && stop.by !== 'text' ? this.#chunks.textStep(response) : [];
   }
+}
+
+/** What a page is told if the run did not complete. */
+function failureChunks({ status, stop }: RunAnswer): readonly UiChunk[] {
+  if (status === 'cancelled') return [{ type: 'abort', reason: 'The run was cancelled.' }];
+  return status === 'failed' ? [{ type: 'error', errorText: failureText(stop) }] : [];
 }
 
 /** A stored turn whose events are deleted. It has ended, or waits for answers. */
@@ -121,7 +127,9 @@ export async function storedTurn(
   const entries = await entriesOfRuns(db, runIds);
   const said = await storedChunks(db, contextId, entries);
   const last = await findAnswer(db, runIds.at(-1) ?? '');
-  return encodeEnd([{ type: 'start', messageId }, ...said], last === undefined ? 'other' : finishReasonOf(last));
+  const start: UiChunk = { type: 'start', messageId };
+  if (last === undefined) return encodeEnd([start, ...said], 'other');
+  return encodeEnd([start, ...said, ...failureChunks(last)], finishReasonOf(last));
 }
 
 const SWEPT = 'The events of this answer are no longer stored. Reload the conversation.';
