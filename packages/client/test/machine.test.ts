@@ -81,6 +81,15 @@ test("[A18] the timeline of a machine's run counts the steps of all instances, a
   ]);
 });
 
+test("[A22] the stream of a machine's run counts the steps of all instances, so that no step is taken for another", async () => {
+  await using gateway = await startTestGateway({ model: workers(), definitions, agents });
+  const { chat } = createClient({ url: gateway.url, auth: { key: gateway.secretKey } });
+  const started: number[] = [];
+  for await (const event of chat.stream({ agent: 'Desk', message: 'Check everything, then refund.' }))
+    if (event.type === 'step.start') started.push(event.step);
+  expect(started).toEqual([1, 2, 3, 4, 5, 6, 7]);
+});
+
 test('[A19] the client gives commands once per key, and the timeline shows how each ended', async () => {
   await using gateway = await startTestGateway({ model: workers(), definitions, agents });
   const { context_id: contextId } = await gateway.api('/api/chat', { agent: 'Desk', message: 'Check, then refund.' });

@@ -90,6 +90,12 @@ export function isMachineRecord({ entry }: JournalRecord): boolean {
   return isOfMachine(entry) && kind !== INPUT && kind !== COMMAND_RESULT;
 }
 
+/** How many replies the newest run of a machine has written. */
+export function repliesOfRun(rows: readonly { readonly kind: string }[]): number {
+  const start = rows.findLastIndex(({ kind }) => kind === INPUT);
+  return rows.slice(start + 1).filter(({ kind }) => kind === 'reply').length;
+}
+
 /** The conversation of one instance, as the rows since the last compaction have it. */
 export function conversationOf(
   thread: string,

@@ -9,12 +9,17 @@ export class LiveOrder {
   readonly #runStream: RunStream;
   /** One for each instance of a machine; a turn has one. */
   readonly #readers = new Map<string | undefined, TurnEventReader>();
+  /** The newest step of each instance of a machine, counted through the run: each turn of an instance counts its own from 1. */
+  readonly #stepOf = new Map<string, number>();
+  #steps: number;
   /** True if the model has written something in this step. */
   #hasSpoken = false;
 
-  constructor(limits: { readonly outputBytes: number }, runStream: RunStream) {
+  /** `steps`: how many the run had before, if it is of a machine. */
+  constructor(limits: { readonly outputBytes: number }, runStream: RunStream, steps: number) {
     this.#limits = limits;
     this.#runStream = runStream;
+    this.#steps = steps;
   }
 
   /** Undefined for events that change nothing in the run. */
@@ -22,8 +27,13 @@ export class LiveOrder {
     const { instanceId: by } = turnEvent as { readonly instanceId?: string };
     const reader = this.#readers.get(by) ?? new TurnEventReader(this.#limits);
     this.#readers.set(by, reader);
-    const read = reader.read(turnEvent);
+    const read = reader.read(by === undefined ? turnEvent : this.#withRunStep(turnEvent, by));
     return read !== undefined && HAVE_AUTHORS.has(read.type) ? ({ ...read, by } as RunEvent) : read;
+  }
+
+  #withRunStep(event: TurnEvent, by: string): TurnEvent {
+    if (event.type === 'step.start' && event.attempt === 1) this.#stepOf.set(by, ++this.#steps);
+    return 'step' in event ? { ...event, step: this.#stepOf.get(by) ?? event.step } : event;
   }
 
   /** True for events about steps that are sent with the next write. A retry of a step may take long, so it is reported soon. */

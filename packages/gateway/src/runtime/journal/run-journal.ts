@@ -2,7 +2,7 @@ import { type Entry, type Journal, LastcallError, type Staged, type StartedCall,
 import { isReservedToolName } from '../../config/reserved-tool-names.ts';
 import type { GrantUse, UsedGrant } from '../../domain/grants/use-grant.ts';
 import type { TranscriptRow } from '../../domain/transcript/load-transcript.ts';
-import { isOfMachine, originOf, ROOT } from '../../domain/transcript/machine-rows.ts';
+import { isOfMachine, originOf, ROOT, repliesOfRun } from '../../domain/transcript/machine-rows.ts';
 import { toEntryPayload } from '../../domain/transcript/transcript-row.ts';
 import { decide } from '../run/decide.ts';
 import type { DecisionContext } from '../run/decision.ts';
@@ -79,7 +79,7 @@ export class RunJournal implements Journal {
       isPostable,
       endsRun,
     };
-    this.#live = new LiveOrder(options.services.limits, runStream);
+    this.#live = new LiveOrder(options.services.limits, runStream, repliesOfRun(run.rows));
     this.#liveFlush = new DelayedFlush(() => this.#flush());
     this.#rows = [...run.rows];
     this.#state = run.start;
