@@ -99,6 +99,36 @@ describe('a machine in a conversation', () => {
   });
 });
 
+describe('what is streamed of a machine in a conversation', () => {
+  it('[A22] has the text of the primary, and not that of workers, which would be mixed', async () => {
+    const model = scriptedModel(({ prompt }) => {
+      const said = JSON.stringify(prompt);
+      if (String(prompt[0]?.content).includes('Check one thing.'))
+        return { text: 'I check.', calls: call('transition_report', { found: 'all is well' }) };
+      return said.includes('all is well')
+        ? 'Both checked.'
+        : { text: 'A moment.', calls: call('transition_check_both') };
+    });
+    await using gateway = await startTestGateway({ model, definitions, agents });
+    const stream = async (path: string, body: object): Promise<string> => {
+      const headers = { authorization: `Bearer ${gateway.secretKey}`, accept: 'text/event-stream' };
+      const sent = { ...headers, 'content-type': 'application/json' };
+      const response = await fetch(gateway.url + path, { method: 'POST', headers: sent, body: JSON.stringify(body) });
+      return await response.text();
+    };
+    const textOf = (streamed: string, field: RegExp): string =>
+      Array.from(streamed.matchAll(field), ([, text]) => JSON.parse(`"${text}"`)).join('');
+    const chat = await stream('/chat', { agent: 'Desk', message: 'Check.' });
+    expect(textOf(chat, /"delta":"([^"]*)"[^\n]*"type":"text\.delta"/g)).toBe('A moment.Both checked.');
+    const messages = [{ role: 'user', content: 'Check.' }];
+    const completion = await stream('/v1/chat/completions', { model: 'Desk', stream: true, messages });
+    expect(textOf(completion, /"content":"([^"]*)"/g)).toBe('A moment.\n\nBoth checked.');
+    const asked = [{ id: 'm', role: 'user', parts: [{ type: 'text', text: 'Check.' }] }];
+    const page = await stream('/api/agents/Desk/chat', { id: 'page', messages: asked });
+    expect(textOf(page, /"type":"text-delta"[^\n]*"delta":"([^"]*)"/g)).toBe('A moment.Both checked.');
+  });
+});
+
 /** A space with a person and the agent. */
 async function shop(gateway: TestGateway) {
   const [space] = (await gateway.api('/api/spaces')).items;

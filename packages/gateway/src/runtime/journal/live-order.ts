@@ -24,11 +24,11 @@ export class LiveOrder {
 
   /** Undefined for events that change nothing in the run. */
   read(turnEvent: TurnEvent): RunEvent | undefined {
-    const { instanceId: by } = turnEvent as { readonly instanceId?: string };
+    const { instanceId: by, isOfWorker } = turnEvent as { readonly instanceId?: string; readonly isOfWorker?: boolean };
     const reader = this.#readers.get(by) ?? new TurnEventReader(this.#limits);
     this.#readers.set(by, reader);
     const read = reader.read(by === undefined ? turnEvent : this.#withRunStep(turnEvent, by));
-    return read !== undefined && HAVE_AUTHORS.has(read.type) ? ({ ...read, by } as RunEvent) : read;
+    return read !== undefined && HAVE_AUTHORS.has(read.type) ? ({ ...read, by, isOfWorker } as RunEvent) : read;
   }
 
   #withRunStep(event: TurnEvent, by: string): TurnEvent {
@@ -53,7 +53,12 @@ export class LiveOrder {
   }
 }
 
-const HAVE_AUTHORS: ReadonlySet<RunEvent['type']> = new Set(['input-started', 'step-started', 'text-written']);
+const HAVE_AUTHORS: ReadonlySet<RunEvent['type']> = new Set([
+  'input-started',
+  'step-started',
+  'text-written',
+  'reasoning-written',
+]);
 
 const FIRST_WORDS: ReadonlySet<RunEvent['type']> = new Set(['text-written', 'reasoning-written', 'input-started']);
 

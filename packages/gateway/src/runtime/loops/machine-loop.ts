@@ -104,7 +104,10 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
     ...(observe === undefined ? {} : { observe: requests.observing(guards.observe) }),
     ...(messages.length === 0 ? {} : { input: messages }),
     journal: used.noting(journal, open.ended),
-    onEvent: tell,
+    onEvent(event) {
+      const told = { ...event, isOfWorker: machine.instance(event.instanceId)?.worker };
+      tell(told);
+    },
     ...(batch === undefined ? {} : { batch }),
     ...(modelSettings === undefined ? {} : { modelSettings }),
     ...(maxSteps === undefined ? {} : { maxSteps }),

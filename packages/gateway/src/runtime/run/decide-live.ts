@@ -41,6 +41,8 @@ function payloadOf(event: RunEvent): Readonly<Record<string, unknown>> | undefin
       return { step: event.step, attempt: event.attempt };
     case 'text-written':
     case 'reasoning-written':
+      // What workers write is no part of the conversation, and those that write at the same time would be mixed.
+      if (event.isOfWorker === true) return undefined;
       return { step: event.step, delta: event.text };
     case 'input-started':
       return { callId: event.callId, toolName: event.toolName };

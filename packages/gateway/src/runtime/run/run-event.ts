@@ -12,15 +12,24 @@ import type { SettlementJson } from './settlement-json.ts';
 export type RunEvent =
   /** The model is called. From the second attempt on, its last reply was interrupted. */
   | { readonly type: 'step-started'; readonly step: number; readonly attempt: number; readonly by?: string | undefined }
-  /** `draftId`: the id that the text has if a space sees it as a draft. `by`: the instance of a machine that wrote it. */
+  /**
+   * `draftId`: the id that the text has if a space sees it as a draft. `by`: the instance of a machine that wrote it. `isOfWorker`: it never
+   * talks with the user.
+   */
   | {
       readonly type: 'text-written';
       readonly step: number;
       readonly text: string;
       readonly draftId: string;
       readonly by?: string | undefined;
+      readonly isOfWorker?: boolean | undefined;
     }
-  | { readonly type: 'reasoning-written'; readonly step: number; readonly text: string }
+  | {
+      readonly type: 'reasoning-written';
+      readonly step: number;
+      readonly text: string;
+      readonly isOfWorker?: boolean | undefined;
+    }
   /** The model began to write a call. `by`: the instance of a machine that it writes for. */
   | {
       readonly type: 'input-started';
