@@ -143,6 +143,27 @@ describeWorlds('useChat: errors, edits and other answers', (open) => {
     expect(asked(3)).toContain('"And Ben?"');
   });
 
+  test('[S11] a message that was cancelled while it waited behind another is read when the page requests another answer', async () => {
+    const held = Promise.withResolvers<void>();
+    const model = scriptedModel([() => held.promise.then(() => 'First.'), 'Second.']);
+    const chats = await openChatWorld(await open({ models: { default: model } }));
+    const first = chats.page();
+    const answered = first.say('One');
+    await expect.poll(() => model.requests.length).toBe(1);
+    let runId = '';
+    const onData = ({ data }: { data: unknown }) => void (runId = (data as { runId: string }).runId);
+    const second = chats.page({ id: first.chat.id, onData });
+    const cancelled = second.say('Two');
+    await expect.poll(() => runId).not.toBe('');
+    await chats.api.done('POST', `/api/runs/${runId}/cancel`);
+    await cancelled;
+    held.resolve();
+    await answered;
+    await second.chat.regenerate();
+    expect(second.shown).toEqual(['Second.']);
+    expect(textsOf(model.requests[1]?.prompt ?? [])).toEqual(['One', 'Two']);
+  });
+
   test('[S11] a message that never arrived is answered when the page requests another answer', async () => {
     const model = scriptedModel(['Here.']);
     const chats = await openChatWorld(await open({ models: { default: model } }));

@@ -132,12 +132,6 @@ export async function findConversationOfRun(
   );
 }
 
-/** True if this caller has used the key. */
-export async function isKeyUsed(db: Kysely<Tables>, caller: string, key: string): Promise<boolean> {
-  const requests = db.selectFrom('turn_requests').select('run_id').where('caller', '=', caller);
-  return (await requests.where('idempotency_key', '=', key).executeTakeFirst()) !== undefined;
-}
-
 /**
  * True if this caller has used a key with this beginning. LIKE is not used, because an underscore would match any character.
  */

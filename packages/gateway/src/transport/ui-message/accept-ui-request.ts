@@ -6,10 +6,11 @@ import { lockWaiting } from '../../domain/calls/settle-waiting.ts';
 import type { WaitingCall } from '../../domain/calls/waiting-call.ts';
 import { askedCalls } from '../../domain/conversations/asked-calls.ts';
 import { findAnswer } from '../../domain/conversations/run-answer.ts';
-import { findConversationOfRun, isKeyPrefixUsed, isKeyUsed } from '../../domain/conversations/turn-requests.ts';
+import { findByKey, findConversationOfRun, isKeyPrefixUsed } from '../../domain/conversations/turn-requests.ts';
 import { runsOfLatestTurn } from '../../domain/conversations/turn-runs.ts';
 import type { TurnSettings, UserContent } from '../../domain/conversations/turn-settings.ts';
 import { isId } from '../../domain/entities/column-text.ts';
+import { getRuns } from '../../domain/runs/run.ts';
 import { canonicalJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { callerId, startTurn } from '../../runtime/chat/start-turn.ts';
@@ -120,26 +121,25 @@ async function regenerate(
 ): Promise<AcceptedUiRequest> {
   const { tx, registry, caller, body, contextId } = chat;
   const { id, content, attachments } = said;
-  const isKnown =
-    (await isKeyUsed(chat.tx.db, callerId(chat.caller), keyOf(body, id, contentHash(said)))) ||
-    (await isOfChat(chat, id));
+  const bodyHash = contentHash(said);
+  const sent = await findByKey(tx.db, { caller: callerId(caller), key: keyOf(body, id, bodyHash), bodyHash });
   // The message never arrived.
-  if (!isKnown) return await say(chat, said, { contextId });
+  if (sent === undefined && !(await isOfChat(chat, id))) return await say(chat, said, { contextId });
   const latest = await runsOfLatestTurn(tx.db, contextId);
   const [first, last] = [latest[0], latest.at(-1)];
   // The message is still being answered.
   if (first !== undefined && last !== undefined && (await findAnswer(tx.db, last)) === undefined)
     return { kind: 'turn', contextId, runId: first, isRepeat: true };
-  // A run that never began has no settings to carry over.
-  const effectsBefore = first === undefined ? {} : await effectsOfRun(tx, first);
+  // The message was cancelled before its run began, so the model has never read it.
+  const isUnread = first === undefined || (sent !== undefined && (await getRuns(tx.db, [sent.runId])).length === 0);
+  const effectsBefore = isUnread ? {} : await effectsOfRun(tx, first);
   const { runId, isRepeat } = await startTurn(tx, registry, {
     caller,
     conversation: { contextId },
-    // Without a turn, the message was cancelled before its run began, and the model has never read it.
-    input: first === undefined ? { message: content, attachments } : { prompt: againTo(content) },
+    input: isUnread ? { message: content, attachments } : { prompt: againTo(content) },
     settings: { ...settingsOf(body), ...(await effectsOfMessage(tx, contextId, content)), ...effectsBefore },
     // Two requests at the same moment become one turn.
-    identity: { key: `use-chat:${body.id}:regenerate:${first ?? ''}:${contentHash(said)}`, bodyHash: 'regenerate' },
+    identity: { key: `use-chat:${body.id}:regenerate:${first ?? ''}:${bodyHash}`, bodyHash: 'regenerate' },
   });
   return { kind: 'turn', contextId, runId, isRepeat };
 }
