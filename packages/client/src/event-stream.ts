@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser';
 import { backoffMs, pause } from './backoff.ts';
-import type { ClientError } from './client-error.ts';
+import { ClientError } from './client-error.ts';
 import { asClientError, type Connection, type StreamRequest } from './connection.ts';
 import { onceHidden, onceShown } from './page-visibility.ts';
 import { isRepeated, type Numbered, nextStream, startStream } from './stream-state.ts';
@@ -51,6 +51,7 @@ export async function* followStream<E extends Numbered>(
     try {
       signal?.throwIfAborted();
       const response = await connection.open(request, { lastEventId: state.last?.toString(), signal: cut.signal });
+      assertEventStream(response);
       state = nextStream(state, { type: 'opened', start: startOf(response) });
       onConnection?.('live');
       for await (const event of readEvents<E>(response, { cut, silenceMs: connection.options.silenceMs })) {
@@ -79,6 +80,12 @@ export async function* followStream<E extends Numbered>(
     if (signal?.aborted === true) return;
     if (state.kind === 'connecting') onConnection?.('connecting');
   }
+}
+
+/** The page of a proxy, e.g. to log in, would be taken for a stream that ends at once, again and again. */
+function assertEventStream({ headers }: Response): void {
+  if (headers.get('content-type')?.startsWith('text/event-stream') === true) return;
+  throw new ClientError('unreachable', "The answer is not a gateway's stream. Check the URL and the proxy.");
 }
 
 /** Where the stream began: who is cut off before the first event goes on from there. */

@@ -115,6 +115,19 @@ describe('requests that the client repeats', () => {
     expect(new Set(server.seen.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
   });
 
+  test("[S10] a proxy's page is no stream: it is not shown as live, and a chat request is given up", async () => {
+    server.treat({ status: 200, text: '<html>Log in</html>', headers: { 'content-type': 'text/html' } });
+    const states: string[] = [];
+    const onConnection = (state: string) => states.push(state);
+    const events = client.chat.stream({ message: 'Hello.' }, { onConnection })[Symbol.asyncIterator]();
+    await expect(events.next()).rejects.toMatchObject({
+      code: 'unreachable',
+      message: expect.stringContaining('proxy'),
+    });
+    expect(server.seen).toHaveLength(4);
+    expect(states).not.toContain('live');
+  });
+
   test('[S10] a refused token is renewed once, and the request sent again with the new one', async () => {
     let asked = 0;
     const token = async () => `token-${++asked}`;
