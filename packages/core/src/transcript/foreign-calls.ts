@@ -17,8 +17,8 @@ export function toReplyMessage({ provider }: ReplyEntry, content: AssistantMessa
 }
 
 /**
- * The message for a provider. Calls that another provider ran itself become text: a provider takes them for calls of its own, which it does not
- * find, or whose results it misses, and refuses every request of the conversation from then on.
+ * The message for a provider. Calls that another provider ran itself become text. Otherwise this provider would treat them as its own calls, not
+ * find them, and refuse every later request of the conversation.
  */
 export function withoutForeignCalls(message: AssistantMessage, provider: string): AssistantMessage {
   const ran = providers.get(message);

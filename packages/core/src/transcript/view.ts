@@ -48,7 +48,7 @@ interface Mark {
   readonly slots: ReadonlyMap<string, number>;
   /** Results that were replaced since: a rewind removes the newer result, and the older is the newest again. */
   gaveWay: number[];
-  /** Answers that have come since to calls from before: a rewind does not undo what somebody else said. */
+  /** Answers that have come since to calls from before: a rewind does not undo the answers of other people. */
   readonly answers: LanguageModelV4Message[];
 }
 

@@ -49,18 +49,25 @@ describeMcpServer('the MCP server offers tools', ({ start, connect }) => {
     expect(systems).toEqual(['You research.', 'You check.', 'You research.']);
   });
 
-  test.each(ERAS)('[X19] a turn that a tool runs in a call of a client of %s asks the default model', async (era) => {
-    const think = tool({
-      description: 'Thinks.',
-      inputSchema: z.object({ about: z.string() }),
-      execute: async ({ about }, ctx) => (await ctx.runTurn({ instructions: 'Think.', prompt: about })).response,
-    });
-    const model = scriptedModel(['I have thought.']);
-    const client = await connect(await start({ model, tools: { think } }), { era });
-    const result = await client.callTool({ name: 'think', arguments: { about: 'Trees.' } });
-    expect(textOf(result)).toBe('I have thought.');
-    expect(model.requests).toHaveLength(1);
-  });
+  test.each(ERAS)(
+    '[X19] [K13] a turn that a tool runs in a call of a client of %s asks the default model, and is counted',
+    async (era) => {
+      const think = tool({
+        description: 'Thinks.',
+        inputSchema: z.object({ about: z.string() }),
+        execute: async ({ about }, ctx) => (await ctx.runTurn({ instructions: 'Think.', prompt: about })).response,
+      });
+      const model = { ...scriptedModel(['I have thought.']), modelId: `thinker-${era}` };
+      const gateway = await start({ model, tools: { think } });
+      const client = await connect(gateway, { era });
+      const result = await client.callTool({ name: 'think', arguments: { about: 'Trees.' } });
+      expect(textOf(result)).toBe('I have thought.');
+      expect(model.requests).toHaveLength(1);
+      const { items } = await gateway.api('/api/usage?by=kind,model');
+      const asked = items.filter(({ model: one }: { model: string }) => one === model.modelId);
+      expect(asked).toMatchObject([{ kind: 'sub-agent', requests: 1 }]);
+    },
+  );
 
   test.each(ERAS)('[X19] a client of %s lists and calls tools of the file and of the registry', async (era) => {
     const gateway = await start({ tools: { add, pixel: { tool: pixel }, broken } });

@@ -4,6 +4,7 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { checkConfig } from '../../src/config/check-config.ts';
+import { defineAgent } from '../../src/config/define-agent.ts';
 import { updateAgent } from '../../src/domain/agents/update-agent.ts';
 import { answer } from '../../src/domain/calls/answer-call.ts';
 import { pushEvent } from '../../src/domain/inbox/push-event.ts';
@@ -309,6 +310,34 @@ describeWorlds(
       await world.say(await world.space('Lobby', [ann, bot]), ann, 'Go.');
       await untilQuiet(world);
       expect([asking.requests.length, expert.requests.length]).toEqual([1, 2]);
+      expect((await listRuns(world.store.db, { agentId: bot })).items).toMatchObject([
+        { stop: { reason: 'budget', dimension: 'money' } },
+      ]);
+    });
+
+    test('[K12] a turn that a tool runs inside of its call stops with the limit of its agent', async () => {
+      const responses: string[] = [];
+      const think = tool({
+        description: 'Thinks.',
+        inputSchema: z.object({}),
+        async execute(_input, ctx) {
+          const { stop } = await ctx.runTurn({ prompt: 'Deep?', tools: { note }, maxSteps: 9 });
+          responses.push(stop.reason);
+          return stop.reason;
+        },
+      });
+      const note = tool({ description: 'Notes.', inputSchema: z.object({}), execute: () => 'Noted.' });
+      const model = scriptedModel(({ prompt }) => ({
+        calls: [{ toolName: textsOf(prompt).includes('Deep?') ? 'note' : 'think', input: {} }],
+        usage,
+      }));
+      const definitions = { thinker: defineAgent({ tools: { think } }) };
+      const world = await open({ models: { default: priced(model) }, prices: PRICES, definitions });
+      const ann = await world.person();
+      const bot = await world.agent('Bot', { definition: 'thinker', limits: { spend: { perRun: 3 } } });
+      await world.say(await world.space('Lobby', [ann, bot]), ann, 'Go.');
+      await untilQuiet(world);
+      expect([model.requests.length, responses]).toEqual([3, ['budget']]);
       expect((await listRuns(world.store.db, { agentId: bot })).items).toMatchObject([
         { stop: { reason: 'budget', dimension: 'money' } },
       ]);

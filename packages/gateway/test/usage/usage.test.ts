@@ -1,14 +1,16 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/provider';
-import { type Middleware, plugin } from '@lastcall/core';
+import { type Middleware, plugin, tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { charter, node } from '@lastcall/machines';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { defineAgent } from '../../src/config/define-agent.ts';
 import { foldUsage } from '../../src/domain/usage/fold-usage.ts';
 import { usageReport } from '../../src/domain/usage/usage-report.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { chatApi } from '../chat/chat-api.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
+import { textsOf } from '../support/requests.ts';
 import { databases } from '../support/stores.ts';
 import type { World } from '../support/world.ts';
 import { untilQuiet, usageOf, withoutUsage } from './usage-of.ts';
@@ -107,6 +109,67 @@ describeWorlds(
       expect(items).toContainEqual({ kind: 'turn', model: 'm', entity: ann });
       expect(items).toContainEqual({ kind: 'sub-agent', model: 's', entity: ann });
       expect(items).toContainEqual({ kind: 'summary', model: 'm', entity: ann });
+    });
+
+    test('[K13] turns that a tool runs inside of its call are included once, and marked', async () => {
+      const think = tool({
+        description: 'Thinks.',
+        inputSchema: z.object({ isStreamed: z.boolean() }),
+        execute: async ({ isStreamed }, ctx) => {
+          const deeper = tool({
+            description: 'Thinks.',
+            inputSchema: z.object({}),
+            execute: async (_input, at) => (await at.runTurn({ prompt: 'Deepest?' })).response,
+          });
+          const { response } = await ctx.runTurn({
+            prompt: 'Deep?',
+            tools: { deeper },
+            ...(isStreamed ? { onEvent: () => undefined } : {}),
+          });
+          return response;
+        },
+      });
+      const model = named(
+        scriptedModel(({ prompt }) => {
+          const asked = textsOf(prompt);
+          const isIn = (text: string): boolean => asked.some((one) => one.includes(text));
+          const hasResult = prompt.some(({ role }) => role === 'tool');
+          if (isIn('Deepest?')) return { text: 'Bottom.', usage: usageOf(1, 1) };
+          if (isIn('Deep?'))
+            return hasResult
+              ? { text: 'So.', usage: usageOf(20, 2) }
+              : { calls: [{ toolName: 'deeper', input: {} }], usage: usageOf(20, 2) };
+          return hasResult
+            ? { text: 'Yes.', usage: usageOf(300, 3) }
+            : {
+                calls: [false, true].map((isStreamed) => ({ toolName: 'think', input: { isStreamed } })),
+                usage: usageOf(300, 3),
+              };
+        }),
+        'm',
+      );
+      const definitions = {
+        thinker: defineAgent({ tools: { think } }),
+        desk: defineAgent({
+          machine: charter({ nodes: { desk: node({ instructions: 'Think.', tools: { think } }) } }),
+        }),
+      };
+      const world = await open({ models: { default: model }, prices: PRICES, definitions });
+      const ann = await world.person('Ann');
+      for (const definition of ['thinker', 'desk']) {
+        const bot = await world.agent(definition, { definition });
+        await world.say(await world.space(definition, [ann, bot]), ann, 'One?');
+        await untilQuiet(world);
+      }
+      const { items } = await report(world, 'kind', 'entity');
+      const by = Object.fromEntries(items.map(({ kind, ...rest }) => [kind, rest]));
+      const counted = { entity: ann, estimated: false };
+      expect(by).toMatchObject({
+        turn: { ...counted, requests: 2, inputTokens: 600 },
+        machine: { ...counted, requests: 2, inputTokens: 600 },
+        // In each run twice two requests of the turn in the call, and one of the turn inside of that.
+        'sub-agent': { ...counted, requests: 12, inputTokens: 164 },
+      });
     });
 
     test('[K13] requests of a machine are included, and marked', async () => {

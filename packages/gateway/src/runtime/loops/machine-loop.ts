@@ -93,7 +93,8 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
     model: ({ model: name }) => (name === undefined ? model : namedModel(name, registry)),
     wrapModel: (own, leaf) => {
       const name = nodes[leaf.node]?.model;
-      return guards.of(leaf).wrap(name === undefined ? (own as LanguageModelV4) : namedModel(name, registry));
+      const found = name === undefined ? (own as LanguageModelV4) : namedModel(name, registry);
+      return guards.of(leaf).wrap(open.spend.forTurnsInCalls(found));
     },
     tools: (own) => leafTools.offer(forkTools === undefined ? own : forkTools.wrap(own), tools.tools),
     instructions: (own, leaf) => {

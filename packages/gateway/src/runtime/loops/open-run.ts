@@ -169,6 +169,7 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
       depthLimit: agent.limits.subAgentDepth,
       record: (turn) => recordSubAgent(services, run, turn),
       counting: spend.middleware('sub-agent'),
+      forTurnsInCalls: (model) => spend.forTurnsInCalls(model),
     },
   };
   return {

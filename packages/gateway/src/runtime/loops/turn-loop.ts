@@ -50,7 +50,9 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
   const observe = withObserved(open, session, ofThread);
   const system = systemText(operator, text, (set) => forRun(open, set));
   const guard = new ModelGuard({ tag, instructions: system.current, explanation, sent: run.past.sent });
-  const model = guard.wrap(await kind.modelOf(run, (name) => registry.model(name)));
+  const model = guard.wrap(
+    await kind.modelOf(run, async (name) => open.spend.forTurnsInCalls(await registry.model(name))),
+  );
   const deadline = Date.now() + limits.cycleTimeoutMs;
   await tools.ready?.(readyFor(open));
   const answers = await voidChangedApprovals(open);

@@ -1,4 +1,9 @@
-import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Content } from '@ai-sdk/provider';
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4Content,
+  LanguageModelV4StreamPart,
+} from '@ai-sdk/provider';
 import { BudgetUsedUp, LastcallError, type Middleware, type Usage } from '@lastcall/core';
 import { brokenOffBefore, noUsage, readUsage } from '@lastcall/core/internal';
 import { DEFAULT_CURRENCY } from '../../config/prices.ts';
@@ -43,8 +48,8 @@ type Request = Pick<LanguageModelV4CallOptions, 'prompt' | 'tools' | 'maxOutputT
 const REPLY_TOKENS = 500;
 
 /**
- * What a run asks of models. All requests of a run pass through here: of the turn, of a machine's nodes, of sub-agents, and for summaries
- * and repairs.
+ * What a run asks of models. All requests of a run pass through here: of the turn, of a machine's nodes, of sub-agents, of turns that tools
+ * run inside of their calls, and for summaries and repairs.
  *
  * 1. Replies are counted in the transaction that stores them: the journal takes what is counted with its next write.
  * 2. If the run has a spend limit, each request is checked and reserved before it is sent. If this process dies before it counts the
@@ -58,6 +63,8 @@ export class RunSpend {
   readonly #limits: SpendLimits;
   readonly #scopes: readonly LimitedScope[];
   readonly #underWay = new Set<Asked>();
+  /** The abort signals of requests that something else counts: the middleware of their turn, or `wrap`. */
+  readonly #marked = new WeakSet<AbortSignal>();
   #counted: NewUsage[] = [];
   /** Reserved requests whose replies are known and perhaps not stored yet. */
   readonly #settling = new Map<string, NewUsage>();
@@ -92,6 +99,7 @@ export class RunSpend {
       model: async (next, request, { model }) => {
         // A reply that the caller gave asks no model.
         if (model.provider === 'lastcall.fixed') return await next();
+        this.#markCounted(request);
         const asked = await this.#begin(kind, model.modelId, request);
         try {
           const reply = await next();
@@ -107,8 +115,22 @@ export class RunSpend {
     };
   }
 
-  /** The same for a model that is asked outside of a turn, without a stream. */
+  /** The same for a model that is asked outside of a turn. */
   wrap(model: LanguageModelV4, kind: UsageKind): LanguageModelV4 {
+    const counted = this.#countEach(model, kind);
+    return wrapModel(model, {
+      doGenerate: async (options) => {
+        this.#markCounted(options);
+        return await counted.doGenerate(options);
+      },
+      doStream: async (options) => {
+        this.#markCounted(options);
+        return await counted.doStream(options);
+      },
+    });
+  }
+
+  #countEach(model: LanguageModelV4, kind: UsageKind): LanguageModelV4 {
     return wrapModel(model, {
       doGenerate: async (options) => {
         const asked = await this.#begin(kind, model.modelId, options);
@@ -122,7 +144,54 @@ export class RunSpend {
           throw error;
         }
       },
-      doStream: async (options) => await model.doStream(options),
+      doStream: async (options) => {
+        const asked = await this.#begin(kind, model.modelId, options);
+        try {
+          const { stream, ...result } = await model.doStream(options);
+          return { ...result, stream: stream.pipeThrough(this.#untilFinish(asked, model)) };
+        } catch (error) {
+          this.#fail(asked, error);
+          throw error;
+        }
+      },
+    });
+  }
+
+  /**
+   * A model of the run, which is also asked by turns that tools run inside of their calls (`ctx.runTurn`). Such a turn has none of the run's
+   * middleware, so its requests are counted here. Requests are distinguished by the abort signal of their turn.
+   */
+  forTurnsInCalls(model: LanguageModelV4): LanguageModelV4 {
+    const counted = this.#countEach(model, 'sub-agent');
+    const asked = ({ abortSignal }: LanguageModelV4CallOptions): LanguageModelV4 =>
+      abortSignal === undefined || this.#marked.has(abortSignal) ? model : counted;
+    return wrapModel(model, {
+      doGenerate: async (options) => await asked(options).doGenerate(options),
+      doStream: async (options) => await asked(options).doStream(options),
+    });
+  }
+
+  #markCounted({ abortSignal }: Pick<LanguageModelV4CallOptions, 'abortSignal'>): void {
+    if (abortSignal !== undefined) this.#marked.add(abortSignal);
+  }
+
+  /** Counts a reply when it is complete. One that breaks off stays under way, and is estimated at the end of the run. */
+  #untilFinish(
+    asked: Asked,
+    model: LanguageModelV4,
+  ): TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart> {
+    const content: LanguageModelV4Content[] = [];
+    return new TransformStream({
+      transform: (part, controller) => {
+        if (part.type === 'text-delta' || part.type === 'reasoning-delta')
+          content.push({ type: 'text', text: part.delta });
+        else if (part.type === 'tool-call') content.push(part);
+        else if (part.type === 'finish') {
+          const usage = completeUsage(readUsage(part.usage), asked.request, content);
+          this.#end(asked, { model: model.modelId, usage, requests: 1 });
+        }
+        controller.enqueue(part);
+      },
     });
   }
 

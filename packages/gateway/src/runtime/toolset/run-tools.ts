@@ -241,7 +241,7 @@ function subAgentHost(registry: Registry, ofRegistry: RegisteredTools): SubAgent
       made ??= subAgentSetup(config, registry, ofRegistry);
       return made;
     },
-    model: async (name) => withShortSchemas(await registry.model(name)),
+    model: async (name) => currentRun().subAgents.forTurnsInCalls(withShortSchemas(await registry.model(name))),
     middleware() {
       const { services, subAgents } = currentRun();
       const { outputBytes } = services.limits;

@@ -113,7 +113,7 @@ export class UiStream implements EventFormat {
   }
 }
 
-/** What a page is told if the run did not complete. */
+/** The end of the stream of a run that did not complete. */
 function failureChunks({ status, stop }: RunAnswer): readonly UiChunk[] {
   if (status === 'cancelled') return [{ type: 'abort', reason: 'The run was cancelled.' }];
   return status === 'failed' ? [{ type: 'error', errorText: failureText(stop) }] : [];

@@ -52,6 +52,8 @@ export interface SubAgentRun {
   readonly people: AskedPeople;
   /** Counts the requests of sub-agents. */
   readonly counting: Middleware;
+  /** A model whose requests are counted too if a tool of a sub-agent runs a turn with it. */
+  forTurnsInCalls(model: LanguageModelV4): LanguageModelV4;
   /** Stores what a sub-agent did, and adds to the usage of the run. */
   record(turn: SubAgentRecord): Promise<void>;
 }
