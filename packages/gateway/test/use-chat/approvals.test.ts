@@ -1,5 +1,5 @@
 import { scriptedModel } from '@lastcall/core/testing';
-import { isToolUIPart, lastAssistantMessageIsCompleteWithApprovalResponses } from 'ai';
+import { isToolUIPart, lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from 'ai';
 import { expect, test } from 'vitest';
 import { call } from '../chat/chat-api.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
@@ -7,6 +7,17 @@ import { openChatWorld } from './chat-world.ts';
 import { payTool } from './pay-tool.ts';
 
 const onceDecided = { sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses };
+
+interface Pending {
+  readonly agentId: string;
+  readonly runId: string;
+  readonly callId: string;
+}
+
+async function pendingOf({ api, agentId }: Awaited<ReturnType<typeof openChatWorld>>): Promise<readonly Pending[]> {
+  const { items } = await api.done<{ items: Pending[] }>('GET', '/api/pending');
+  return items.filter((one) => one.agentId === agentId);
+}
 
 describeWorlds('useChat: approvals', (open) => {
   test('[S11] an approved call runs once, and the message continues with its id', async () => {
@@ -47,6 +58,76 @@ describeWorlds('useChat: approvals', (open) => {
     expect(page.shown).toEqual([['pay', 'output-denied'], 'I leave it.']);
     expect(JSON.stringify(model.requests[1]?.prompt)).toContain('Too much.');
     expect(paid).toEqual([]);
+  });
+
+  test.each(['another answer', 'an edit'])(
+    '[S11] [G29] %s denies the approvals that the page no longer shows, so that what the model asks again is done once',
+    async (how) => {
+      const { paid, pay } = payTool();
+      const model = scriptedModel([
+        'Ready.',
+        [call('pay', { amount: 5 })],
+        [call('pay', { amount: 5 })],
+        'It is paid.',
+      ]);
+      const world = await open({ models: { default: model }, tools: { pay } });
+      const chats = await openChatWorld(world, { tools: ['pay'] });
+      const page = chats.page();
+      await page.say('Hello.');
+      await page.say('Pay 5.');
+      if (how === 'an edit')
+        await page.chat.sendMessage({ text: 'Pay 5 now.', messageId: page.chat.messages[2]?.id ?? '' });
+      else await page.chat.regenerate();
+      expect(page.shown).toEqual([['pay', 'approval-requested']]);
+      // The new turn is told, without a request of its own for that.
+      expect(model.requests).toHaveLength(3);
+      expect(JSON.stringify(model.requests[2]?.prompt)).toContain(
+        how === 'an edit'
+          ? 'The person changed their message instead.'
+          : 'The person asked for another answer instead.',
+      );
+      expect(await pendingOf(chats)).toHaveLength(1);
+      await page.decide(true);
+      expect(page.shown.at(-1)).toBe('It is paid.');
+      expect(paid).toEqual([5]);
+    },
+  );
+
+  test('[S11] another answer to a later message leaves the approval that an earlier message waits for', async () => {
+    const { paid, pay } = payTool();
+    const model = scriptedModel([[call('pay', { amount: 5 })], 'Fine.', 'Very fine.']);
+    const world = await open({ models: { default: model }, tools: { pay } });
+    const chats = await openChatWorld(world, { tools: ['pay'] });
+    const page = chats.page();
+    await page.say('Pay 5.');
+    await page.say('How are you?');
+    await page.chat.regenerate();
+    expect(page.shown.at(-1)).toBe('Very fine.');
+    expect(await pendingOf(chats)).toHaveLength(1);
+    expect(paid).toEqual([]);
+  });
+
+  test('[S11] a reloaded page that resumes shows a call once that was approved after the next message', async () => {
+    const { paid, pay } = payTool();
+    const model = scriptedModel([[call('pay', { amount: 5 })], 'Fine.', 'It is paid.']);
+    const world = await open({ models: { default: model }, tools: { pay } });
+    const chats = await openChatWorld(world, { tools: ['pay'] });
+    const page = chats.page();
+    await page.say('Pay 5.');
+    await page.say('How are you?');
+    const [waiting] = await pendingOf(chats);
+    const answer = { callId: waiting?.callId, approve: true };
+    await chats.api.done('POST', `/api/runs/${waiting?.runId}/tool-results`, answer);
+    await expect.poll(() => model.requests.length).toBe(3);
+    const path = `/api/agents/${chats.agentId}/chat/${page.chat.id}/messages`;
+    const shown = (messages: readonly UIMessage[]): number =>
+      messages.flatMap(({ parts }) => parts).filter(isToolUIPart).length;
+    const stored = async (): Promise<UIMessage[]> => await chats.api.done('GET', path);
+    await expect.poll(async () => JSON.stringify(await stored())).toContain('It is paid.');
+    const reloaded = chats.page({ id: page.chat.id, messages: await stored() });
+    await reloaded.chat.resumeStream();
+    expect(reloaded.shown).toEqual(['It is paid.']);
+    expect([shown(reloaded.chat.messages), paid]).toEqual([1, [5]]);
   });
 
   test('[S11] of two tabs that decide differently the first counts, and the second shows what happened', async () => {

@@ -71,6 +71,16 @@ export async function waitingIn(db: Kysely<Tables>, contextId: string): Promise<
   return rows.map(toWaitingCall);
 }
 
+/** The calls of the conversation that wait for an approval, and were made in this run or later. The ids of runs are in the order of time. */
+export async function unapprovedSince(
+  db: Kysely<Tables>,
+  contextId: string,
+  runId: string,
+): Promise<readonly WaitingCall[]> {
+  const waiting = await waitingIn(db, contextId);
+  return waiting.filter(({ kind, runId: madeIn }) => kind === 'approval' && madeIn >= runId);
+}
+
 /** The calls of these tools that waited for a result when the run ended, in order. They may have been answered since. */
 export async function leftWaiting(
   db: Kysely<Tables>,

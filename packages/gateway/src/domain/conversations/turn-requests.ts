@@ -133,10 +133,15 @@ export async function findConversationOfRun(
 }
 
 /**
- * True if this caller has used a key with this beginning. LIKE is not used, because an underscore would match any character.
+ * The first run that this caller has requested with a key with this beginning. LIKE is not used, because an underscore would match any
+ * character.
  */
-export async function isKeyPrefixUsed(db: Kysely<Tables>, caller: string, beginning: string): Promise<boolean> {
+export async function firstRunWithKeyPrefix(
+  db: Kysely<Tables>,
+  caller: string,
+  beginning: string,
+): Promise<string | undefined> {
   const requests = db.selectFrom('turn_requests').select('run_id').where('caller', '=', caller);
   const known = requests.where(sql<string>`substr(idempotency_key, 1, ${sql.lit(beginning.length)})`, '=', beginning);
-  return (await known.limit(1).executeTakeFirst()) !== undefined;
+  return (await known.orderBy('created_at').orderBy('run_id').limit(1).executeTakeFirst())?.run_id;
 }

@@ -20,9 +20,7 @@ interface Given {
  */
 export async function giveAnswers(tx: Tx, { contextId, runId, caller, input }: Given): Promise<string | undefined> {
   if (!('answers' in input)) return undefined;
-  const { entityId } = caller;
-  const by: Answerer =
-    caller.kind === 'key' ? { key: true, keyId: caller.keyId, entityId } : { entityId: caller.entityId };
+  const by = answererOf(caller);
   const repeated: string[] = [];
   let isNew = false;
   for (const [callId, answer] of Object.entries(input.answers)) {
@@ -34,6 +32,11 @@ export async function giveAnswers(tx: Tx, { contextId, runId, caller, input }: G
     else repeated.push(callId);
   }
   return isNew ? undefined : await runThatTook(tx.db, contextId, repeated);
+}
+
+export function answererOf(caller: TurnCaller): Answerer {
+  const { entityId } = caller;
+  return caller.kind === 'key' ? { key: true, keyId: caller.keyId, entityId } : { entityId: caller.entityId };
 }
 
 /** A call of another conversation is not found. */

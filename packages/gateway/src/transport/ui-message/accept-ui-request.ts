@@ -1,18 +1,21 @@
 import { createHash } from 'node:crypto';
 import type { Answer } from '@lastcall/core';
 import { ApiError, notFound } from '../../domain/api-error.ts';
+import { answerCall } from '../../domain/calls/answer-call.ts';
 import { isOver } from '../../domain/calls/expire-due.ts';
+import { mayAnswerUnseen } from '../../domain/calls/may-answer.ts';
 import { lockWaiting } from '../../domain/calls/settle-waiting.ts';
 import type { WaitingCall } from '../../domain/calls/waiting-call.ts';
-import { askedCalls } from '../../domain/conversations/asked-calls.ts';
+import { askedCalls, unapprovedSince } from '../../domain/conversations/asked-calls.ts';
 import { findAnswer } from '../../domain/conversations/run-answer.ts';
-import { findByKey, findConversationOfRun, isKeyPrefixUsed } from '../../domain/conversations/turn-requests.ts';
+import { findByKey, findConversationOfRun, firstRunWithKeyPrefix } from '../../domain/conversations/turn-requests.ts';
 import { runsOfLatestTurn } from '../../domain/conversations/turn-runs.ts';
 import type { TurnSettings, UserContent } from '../../domain/conversations/turn-settings.ts';
 import { isId } from '../../domain/entities/column-text.ts';
 import { getRuns } from '../../domain/runs/run.ts';
 import { canonicalJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
+import { answererOf } from '../../runtime/chat/give-answers.ts';
 import { callerId, startTurn } from '../../runtime/chat/start-turn.ts';
 import type { TurnCaller, TurnRequest } from '../../runtime/chat/turn-request.ts';
 import type { Registry } from '../../runtime/toolset/registry.ts';
@@ -39,8 +42,7 @@ export interface UiCall {
 
 /** What the client will be shown. */
 export type AcceptedUiRequest =
-  /** The turn of this run, from its beginning. */
-  | { readonly kind: 'turn'; readonly contextId: string; readonly runId: string; readonly isRepeat: boolean }
+  | UiTurn
   /** The continuation of the turn that asked these calls. */
   | {
       readonly kind: 'continuation';
@@ -50,6 +52,14 @@ export type AcceptedUiRequest =
       readonly isRepeat: boolean;
       readonly calls: readonly WaitingCall[];
     };
+
+/** The turn of this run, from its beginning. */
+interface UiTurn {
+  readonly kind: 'turn';
+  readonly contextId: string;
+  readonly runId: string;
+  readonly isRepeat: boolean;
+}
 
 /** A request in a chat that exists. */
 interface KnownChat extends UiCall {
@@ -82,10 +92,11 @@ type Said = UiContent & Pick<Submitted, 'id'>;
 async function submit(chat: KnownChat, message: Submitted): Promise<AcceptedUiRequest> {
   const { id, isEdit } = message;
   // A page also sends `messageId` if it sends the same message again.
-  const replacesOther =
-    isEdit &&
-    ((await isKeyPrefixUsed(chat.tx.db, callerId(chat.caller), keyOf(chat.body, id))) || (await isOfChat(chat, id)));
-  return await say(chat, message, { contextId: chat.contextId }, replacesOther ? { instructions: EDITED } : {});
+  const replaced = isEdit ? await firstRunOf(chat, id) : undefined;
+  const edited = replaced === undefined ? {} : { instructions: EDITED };
+  const accepted = await say(chat, message, { contextId: chat.contextId }, edited);
+  await denyAbandoned(chat, accepted, { since: replaced, reason: 'The person changed their message instead.' });
+  return accepted;
 }
 
 /** A message is identified by its id and content. Sending it again returns the first run. */
@@ -94,7 +105,7 @@ async function say(
   said: Said,
   conversation: TurnRequest['conversation'],
   more: Pick<TurnSettings, 'instructions'> = {},
-): Promise<AcceptedUiRequest> {
+): Promise<UiTurn> {
   const { id, content, attachments } = said;
   const bodyHash = contentHash(said);
   const effects = await effectsOfMessage(tx, 'contextId' in conversation ? conversation.contextId : undefined, content);
@@ -109,7 +120,7 @@ async function say(
 }
 
 const EDITED =
-  'The last message replaces an earlier message of this conversation, which the person has edited. Everything that was done since then remains done: do not repeat it unless the edited message asks for something else.';
+  'The last message replaces an earlier message of this conversation, which the person has edited. Everything that was done since then remains done, and calls that still wait may still run: do not repeat them unless the edited message asks for something else.';
 
 /**
  * Answers a message once more. The effects of the first answer have happened, so the conversation keeps them: the model is asked for
@@ -141,7 +152,10 @@ async function regenerate(
     // Two requests at the same moment become one turn.
     identity: { key: `use-chat:${body.id}:regenerate:${first ?? ''}:${bodyHash}`, bodyHash: 'regenerate' },
   });
-  return { kind: 'turn', contextId, runId, isRepeat };
+  const accepted: UiTurn = { kind: 'turn', contextId, runId, isRepeat };
+  const reason = 'The person asked for another answer instead.';
+  await denyAbandoned(chat, accepted, { since: await firstRunOf(chat, id), reason });
+  return accepted;
 }
 
 /** It quotes the message, because it need not be the last one. */
@@ -149,11 +163,37 @@ function againTo(content: UserContent): string {
   const text = content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
   const quoted = text.length > QUOTED_LENGTH ? `${text.slice(0, QUOTED_LENGTH)} …` : text;
   const message = text === '' ? 'their last message' : `their message ${JSON.stringify(quoted)}`;
-  return `The person asks for another answer to ${message}. Write a new answer. Everything that your tools have done since then remains done: do not do it a second time.`;
+  return `The person asks for another answer to ${message}. Write a new answer. Everything that your tools have done since then remains done, and calls that still wait may still run: do not do it a second time.`;
 }
 
 /** Enough to tell a message from the others. */
 const QUOTED_LENGTH = 500;
+
+/** The run that answered a message of this chat first, in any version of the message. */
+async function firstRunOf(chat: KnownChat, messageId: string): Promise<string | undefined> {
+  const { tx, caller, body } = chat;
+  const sent = await firstRunWithKeyPrefix(tx.db, callerId(caller), keyOf(body, messageId));
+  return sent ?? ((await isOfChat(chat, messageId)) ? runOfMessage(messageId) : undefined);
+}
+
+/**
+ * A page that asks for another answer to a message drops what followed the message, with the calls that wait for an approval there. These
+ * are denied: the model may ask for the same again, and both could be approved. The new turn takes the denials. Calls that others have to
+ * approve still wait.
+ */
+async function denyAbandoned(
+  { tx, caller, contextId }: KnownChat,
+  { runId: answeringRunId, isRepeat }: UiTurn,
+  { since, reason }: { readonly since: string | undefined; readonly reason: string },
+): Promise<void> {
+  if (since === undefined || isRepeat) return;
+  for (const call of await unapprovedSince(tx.db, contextId, since)) {
+    const { callId, runId } = call;
+    const may = caller.kind === 'key' || (await mayAnswerUnseen(tx.db, call, caller.entityId));
+    // If the call expires just now, that is its end.
+    if (may) await answerCall(tx, { runId, callId, answer: { deny: reason }, by: answererOf(caller), answeringRunId });
+  }
+}
 
 /** True if the page got the message from `chatMessages`. */
 async function isOfChat({ tx, contextId }: KnownChat, messageId: string): Promise<boolean> {

@@ -38,8 +38,13 @@ export class RunChunks {
   #writing: { readonly kind: 'text' | 'reasoning'; readonly id: string } | undefined;
   #parts = 0;
 
-  /** `known`: calls that the client knows from an earlier stream, where they waited. */
-  constructor(known: Iterable<WaitingCall> = []) {
+  /** Before its first step, a turn only ends calls of earlier turns, and these are parts of earlier messages. */
+  #isBeforeTurn: boolean;
+
+  /** `known`: calls that the client knows from an earlier stream of the turn, where they waited. Without, the whole turn is shown. */
+  constructor(known?: Iterable<WaitingCall>) {
+    this.#isBeforeTurn = known === undefined;
+    if (known === undefined) return;
     for (const { callId, toolName, input } of known) {
       this.#calls.set(callId, { toolName, inputJson: canonicalJson(input) });
       this.#asked.add(callId);
@@ -58,6 +63,7 @@ export class RunChunks {
   /** `call` belongs to an event `tool-call.pending`. */
   of({ type, payload }: Pick<StreamEvent, 'type' | 'payload'>, call?: WaitingCall): readonly UiChunk[] {
     const told = payload as Payload;
+    if (this.#isBeforeTurn && type !== 'step.start') return [];
     switch (type) {
       case 'step.start':
         return this.#startStep(told.step);
@@ -129,6 +135,7 @@ export class RunChunks {
   }
 
   #startStep(step: number): readonly UiChunk[] {
+    this.#isBeforeTurn = false;
     if (this.#step !== step) {
       const closed = this.close();
       this.#step = step;
