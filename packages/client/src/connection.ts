@@ -62,6 +62,7 @@ export interface Connection {
 }
 
 export function connect(options: ClientOptions): Connection {
+  assertUrl(options);
   const access: Access = { options, credentials: toCredentials(options.auth), clock: createGatewayClock() };
   return {
     options,
@@ -185,6 +186,14 @@ function fill(template: string, params: Readonly<Record<string, string>>): strin
 
 /** What there is of a page, where there is one. */
 const page = globalThis as { readonly location?: { readonly origin: string } };
+
+/** Otherwise each request fails for a reason that waiting does not cure, and streams try for ever. */
+function assertUrl({ url }: ClientOptions): void {
+  if (url === undefined || (/^https?:\/\/./i.test(url) && URL.canParse(url))) return;
+  throw new TypeError(
+    `The url of a client begins with http:// or https://, as http://127.0.0.1:4100 does. "${url}" does not.`,
+  );
+}
 
 function urlOf({ url = page.location?.origin ?? '' }: ClientOptions, path: string, query: object = {}): string {
   const target = new URL(url.replace(/\/+$/, '') + path);

@@ -9,6 +9,13 @@ test('a gateway behind a proxy is reached below the path of its address', async 
   expect(server.seen.map(({ path }) => path)).toEqual(['/agents/api/runs/r%201']);
 });
 
+test.each(['not a url', 'localhost:4100', '/agents', ''])(
+  'a client with the address "%s" is refused when it is made',
+  (url) => {
+    expect(() => createClient({ url, auth: 'none' })).toThrow(`http://127.0.0.1:4100 does. "${url}" does not.`);
+  },
+);
+
 test('without a key no credentials are sent', async () => {
   await using server = await startCountingServer();
   server.treat({ status: 200, body: { status: 'ok' } });

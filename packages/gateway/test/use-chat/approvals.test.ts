@@ -61,7 +61,7 @@ describeWorlds('useChat: approvals', (open) => {
   });
 
   test.each(['another answer', 'an edit'])(
-    '[S11] [G29] %s denies the approvals that the page no longer shows, so that what the model asks again is done once',
+    '[S11] %s denies the approvals that the page no longer shows, so that what the model asks again is done once',
     async (how) => {
       const { paid, pay } = payTool();
       const model = scriptedModel([
