@@ -326,7 +326,7 @@ function toResultPart(
   toolCallId: string = call.callId,
 ): LanguageModelV4ToolResultPart {
   const output = isCondensed ? { type: 'text' as const, value: CONDENSED } : toOutput(outcome);
-  return wellFormed({ type: 'tool-result' as const, toolCallId, toolName: call.toolName, output });
+  return { type: 'tool-result', toolCallId, toolName: wellFormed(call.toolName), output: wellFormed(output) };
 }
 
 function toOutput(outcome: Outcome | undefined): LanguageModelV4ToolResultPart['output'] {

@@ -3,27 +3,32 @@
  * that no later request of the conversation would be accepted. The same object if it has none. What a provider said about a part is left alone.
  */
 export function wellFormed<T>(value: T): T {
-  if (typeof value === 'string') return (value.isWellFormed() ? value : value.toWellFormed()) as T;
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return wellFormedItems(value) as T;
-  return Object.getPrototypeOf(value) === Object.prototype ? (wellFormedFields(value as Fields) as T) : value;
+  return isWellFormed(value) ? value : (replaceHalves(value) as T);
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function wellFormedItems(items: readonly unknown[]): readonly unknown[] {
-  const fixed = items.map(wellFormed);
-  return fixed.some((item, index) => item !== items[index]) ? fixed : items;
+// Every message passes here, so this makes no arrays of fields.
+function isWellFormed(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed();
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every(isWellFormed);
+  if (!isPlain(value)) return true;
+  for (const key in value)
+    if (key !== 'providerOptions' && !(key.isWellFormed() && isWellFormed(value[key]))) return false;
+  return true;
 }
 
-function wellFormedFields(fields: Fields): Fields {
-  let fixed: [string, unknown][] | undefined;
-  for (const [key, field] of Object.entries(fields)) {
-    if (key === 'providerOptions') continue;
-    const [name, value] = [wellFormed(key), wellFormed(field)];
-    if (name === key && value === field) continue;
-    fixed ??= Object.entries(fields);
-    fixed[fixed.findIndex(([one]) => one === key)] = [name, value];
-  }
-  return fixed === undefined ? fields : Object.fromEntries(fixed);
+function replaceHalves(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(wellFormed);
+  if (typeof value !== 'object' || value === null || !isPlain(value)) return value;
+  const fields = Object.entries(value).map(([key, field]) =>
+    key === 'providerOptions' ? [key, field] : [key.toWellFormed(), wellFormed(field)],
+  );
+  return Object.fromEntries(fields);
+}
+
+function isPlain(value: object): value is Fields {
+  return Object.getPrototypeOf(value) === Object.prototype;
 }
