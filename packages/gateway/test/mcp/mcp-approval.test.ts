@@ -74,6 +74,25 @@ describe.each(embedded)('tools that change, on $kind', ({ create }) => {
     expect((await logOf(files)).filter((line) => line.startsWith('call echo'))).toEqual([]);
   });
 
+  test('[X15] [X17] an approved call whose server is down ends with that, and not with a change of its tool', async () => {
+    const site = await startHttpServer(await serverFiles());
+    const server = { name: 'web', transport: 'http' as const, url: site.url, tools: { echo: { approval: true } } };
+    const options = { ...locationOf(database), egress: { allow: [site.host] } };
+    let asked: { readonly runId: string; readonly callId: string };
+    {
+      await using agent = await startMcpAgent([server], options);
+      const { runId } = await agent.run([{ toolName: 'web__echo', input: { text: 'paid' } }]);
+      const { items } = await agent.gateway.api('/api/pending');
+      asked = items.find((one: { runId: string }) => one.runId === runId);
+    }
+    await site[Symbol.asyncDispose]();
+    await using agent = await startMcpAgent([server], options);
+    const { runId, callId } = asked;
+    await agent.gateway.api(`/api/runs/${runId}/tool-results`, { callId, approve: true });
+    const { settled } = await agent.ended();
+    expect(settled).toMatchObject([{ callId, outcome: { status: 'error', code: 'server_unavailable' } }]);
+  });
+
   test('[X17] a call that was approved does not run with a definition that changed since', async () => {
     const files = await serverFiles();
     await using site = await startHttpServer(files);

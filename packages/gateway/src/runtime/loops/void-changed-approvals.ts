@@ -1,11 +1,12 @@
 import { definitionPart } from '../../domain/grants/granted-definition.ts';
 import type { ActiveRun } from '../run/active-run.ts';
-import { definitionOf, hasChanged } from '../toolset/tool-definition.ts';
+import { definitionOf, hasChanged, isMissing } from '../toolset/tool-definition.ts';
 import type { OpenedRun } from './open-run.ts';
 
 /**
  * The decisions that a run starts with. An approval counts for the tool as it was when the approval was requested. If
- * the tool has changed since, the call is denied. If the call has already started, its approval counted.
+ * the tool has changed since, the call is denied. If the call has already started, its approval counted. A call whose tool is missing ends
+ * with the reason for that.
  */
 export async function voidChangedApprovals({ services, run, tools }: OpenedRun): Promise<ActiveRun['answers']> {
   const { answers, transcript } = run;
@@ -22,7 +23,7 @@ export async function voidChangedApprovals({ services, run, tools }: OpenedRun):
     .execute();
   const decided = { ...answers };
   for (const { id: callId, tool_name: toolName, asked_definition: asked } of calls)
-    if (hasChanged(definitionPart(asked ?? ''), await definitionOf(tools, toolName)))
+    if (!isMissing(tools, toolName) && hasChanged(definitionPart(asked ?? ''), await definitionOf(tools, toolName)))
       decided[callId] = { deny: changed(toolName) };
   return decided;
 }

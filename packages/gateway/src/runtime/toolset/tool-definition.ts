@@ -26,6 +26,14 @@ export async function definitionOf(offered: RunTools, name: string): Promise<str
   return hashOf(definition);
 }
 
+/** True if the run has no such tool: it was deleted, or its MCP server is not available. */
+export function isMissing({ outside, ...offered }: RunTools, name: string): boolean {
+  const tools = outside ?? offered;
+  if (tools.ofNodes === true || tools.tools[name] !== undefined) return false;
+  // Sections and modes of a definition may bring it.
+  return tools.named(name) === undefined || tools.whyMissing?.(name) !== undefined;
+}
+
 /**
  * What is stored with a call that waits for approval, for the approval and for a grant. For a grant, the source text of a tool in
  * TypeScript is compared too, so that a grant does not outlive a change of its code. What the code imports is not compared.
