@@ -28,7 +28,8 @@ test.each([
 test('[S12] run retries sending a task with the same key while the connection is cut before the gateway answers', async () => {
   await using server = await startCountingServer();
   const done = { response: 'Hello.', stop: { reason: 'end_turn' }, run_id: 'r1' };
-  const stream = { status: 200, text: `event: done\ndata: ${JSON.stringify(done)}\n\n` };
+  const headers = { 'content-type': 'text/event-stream' };
+  const stream = { status: 200, headers, text: `event: done\ndata: ${JSON.stringify(done)}\n\n` };
   server.treat({ status: 200, body: { status: 'ok' } }, 'cut', 'cut', 'cut', 'cut', stream);
   expect(await giveTask(server.url)).toMatchObject({ response: 'Hello.', runId: 'r1' });
   const sent = server.seen.filter(({ path }) => path === '/chat');
