@@ -3,7 +3,7 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineAgent } from '../../src/index.ts';
-import { startTestGateway } from '../../src/testing/index.ts';
+import { startTestGateway, waitFor } from '../../src/testing/index.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 
 const notes = slice('notes', {
@@ -188,6 +188,72 @@ describe('a sub-agent', () => {
     await expect.poll(last).toEqual({ sender: 'ai', message: 'That is all.' });
     expect(paid).toEqual(['20']);
     expect((await gateway.api('/api/pending')).items).toEqual([]);
+  });
+
+  const pays = [{ toolName: 'pay', input: { euros: 20 } }];
+  const treasurers = { answerers: { roles: ['treasurer'] }, expiresInMs: 3_600_000 };
+  const helps = (tool: string) => ({
+    ...sub({ instructions: 'You help.', tools: [tool] }),
+    ...{ executionType: 'gateway' as const, visible: true },
+  });
+  it.each([
+    ['its own', [asking, pays, 'I asked.', 'Paid.', 'All is paid.'], { helper: helps('pay') }],
+    [
+      'that of a sub-agent that it called',
+      [asking, [{ toolName: 'cashier', input: { task: 'Pay.' } }], pays, 'I asked.', 'Paid.', 'Paid.', 'All is paid.'],
+      { helper: helps('cashier'), cashier: sub({ instructions: 'You pay.', tools: ['pay'] }) },
+    ],
+  ])(
+    '[G33] asks those whom the tool names whose call waits, and as long as it waits: %s',
+    async (_whose, replies, tools) => {
+      const paid: string[] = [];
+      await using gateway = await startTestGateway({
+        model: scriptedModel(replies),
+        tools: { ...tools, pay: { tool: paying(paid), ...treasurers } },
+        agents,
+        spaces: [{ name: 'Office', agents: ['Boss'], people: [{ name: 'Ada', role: 'treasurer' }, { name: 'Eve' }] }],
+      });
+      const { api, request } = gateway;
+      const people = (await api('/api/entities?kind=human')).items as { id: string; displayName: string }[];
+      const tokenOf = async (name: string): Promise<string> =>
+        (await api(`/api/entities/${people.find(({ displayName }) => displayName === name)?.id}/token`, {})).token;
+      const [ada, eve] = [await tokenOf('Ada'), await tokenOf('Eve')];
+      const [{ id: office }] = (await api('/api/spaces')).items;
+      await api(`/api/spaces/${office}/messages`, { text: 'Pay 20 euros.' }, { key: eve });
+      const waiting = await waitFor(async () => (await api('/api/pending')).items[0]);
+      expect(waiting).toMatchObject({ answeredBy: { roles: ['treasurer'] }, expiresAt: expect.any(Number) });
+      expect((await api('/api/pending', undefined, { key: eve })).items).toEqual([]);
+      const approval = { callId: waiting.callId, result: { approve: true } };
+      const answer = (key: string) => request(`/api/runs/${waiting.runId}/tool-results`, approval, { key });
+      expect((await answer(eve)).status).toBe(403);
+      expect((await answer(ada)).status).toBe(200);
+      await expect.poll(() => paid).toEqual(['20']);
+    },
+  );
+
+  it('[E2] asks in a fork only those who answer its calls', async () => {
+    const goes = { changes: {}, atStep: 1 };
+    await using gateway = await startTestGateway({
+      model: scriptedModel([asking, pays, asking, pays]),
+      tools: { helper: helps('pay'), pay: { tool: paying([]), ...treasurers } },
+      agents,
+    });
+    const { api } = gateway;
+    const asked = await api('/api/chat', { message: 'Go.' });
+    const { runId } = await api(`/api/runs/${asked.run_id}/forks`, goes);
+    const ofFork = async () =>
+      ((await api('/api/pending')).items as { callId: string; runId: string; kind: string }[]).find(
+        (one) => one.runId !== asked.run_id,
+      );
+    const waiting = await waitFor(ofFork);
+    const approval = { callId: waiting.callId, approve: true, runForReal: 'helper' };
+    await api(`/api/runs/${runId}/tool-results`, approval);
+    const question = await waitFor(async () => {
+      const found = await ofFork();
+      return found?.kind === 'input' && found;
+    });
+    expect(question).not.toHaveProperty('answeredBy');
+    expect(question).not.toHaveProperty('expiresAt');
   });
 
   it('is refused with a definition that does not exist, or that is not for sub-agents', async () => {

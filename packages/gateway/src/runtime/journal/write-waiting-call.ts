@@ -14,6 +14,9 @@ export async function writeWaitingCall(context: ApplyContext, tx: Tx, write: Wai
   const { call, spaceId } = write;
   const tool = toolNamed(call.toolName);
   const question = call.kind === 'input' ? context.questions.of(call.callId) : undefined;
+  // Who answers a call of a fork, and until when, does not depend on a tool.
+  const asked = run.fork === undefined ? question : undefined;
+  const { answerers = tool?.answerers, expiresInMs = tool?.expiresInMs } = asked ?? {};
   const opened = {
     ...call,
     threadId: run.lease.threadId,
@@ -22,11 +25,11 @@ export async function writeWaitingCall(context: ApplyContext, tx: Tx, write: Wai
     spaceId,
     node: context.nodeOf?.(call.callId),
     display: question === undefined ? (tool?.display ?? call.display) : call.display,
-    answeredBy: tool?.answerers,
+    answeredBy: answerers,
     resultSchema: question?.schema ?? tool?.resultSchema,
     resumeState: question?.resumeState,
     inputSchema: await tool?.inputSchema(),
-    expiresAt: call.expiresAt ?? (tool?.expiresInMs === undefined ? undefined : tx.now() + tool.expiresInMs),
+    expiresAt: call.expiresAt ?? (expiresInMs === undefined ? undefined : tx.now() + expiresInMs),
     isJob: tool?.isJob,
     isFork: run.fork !== undefined,
     askedDefinition: call.kind === 'approval' ? await context.definitionOf(call.toolName) : undefined,

@@ -277,9 +277,10 @@ function subAgentSetup(config: SubAgentConfig, registry: Registry, ofRegistry: R
         : mapPrompt(own, ({ body, tools }) => ({ body: joinTexts(body, text), tools })),
     tools: mergeToolSets(...registered.map((one) => ({ [one.name]: toTool(one, registry, ofRegistry) }))),
     ...(policies.length === 0 ? {} : { policies }),
-    resultSchemaOf(toolName) {
+    waitOf(toolName) {
       const one = registered.find(({ name }) => name === toolName);
-      return one?.kind === 'configured' ? one.resultSchema : undefined;
+      const { answerers, expiresInMs } = one ?? {};
+      return { answerers, expiresInMs, resultSchema: one?.kind === 'configured' ? one.resultSchema : undefined };
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { JsonSchemaObject, ToolContext } from '@lastcall/core';
+import type { Answerers } from '../../../config/tool-config.ts';
 
 /** A question to the people who may answer the call. */
 export interface Question {
@@ -6,6 +7,10 @@ export interface Question {
   readonly text: string;
   /** The schema of an answer. */
   readonly schema: JsonSchemaObject;
+  /** Who may answer. Default: those who may answer calls of the tool. */
+  readonly answerers?: Answerers | undefined;
+  /** How long it waits. Default: as long as calls of the tool. */
+  readonly expiresInMs?: number | undefined;
 }
 
 /** `error`: they declined, or did not answer in time. */

@@ -4,7 +4,6 @@ import {
   type AnyTool,
   type Entry,
   fail,
-  type JsonSchemaObject,
   type Middleware,
   type Prompt,
   type ToolContext,
@@ -21,7 +20,7 @@ import type { SubAgentConfig, SubAgentExecution } from '../../../config/sub-agen
 import type { ToolConfig } from '../../../config/tool-config.ts';
 import { NestedUsage } from './nested-usage.ts';
 import { renderContext } from './render-context.ts';
-import { type AskedPeople, askPeople, HeldQuestions, readWait } from './sub-agent-wait.ts';
+import { type AskedPeople, askPeople, HeldQuestions, type NestedTools, readWait } from './sub-agent-wait.ts';
 
 /** What a sub-agent needs from the gateway. */
 export interface SubAgentHost {
@@ -37,11 +36,9 @@ export interface SubAgentHost {
   onEvent(event: TurnEvent, model: LanguageModelV4 | undefined): void;
 }
 
-export interface SubAgentSetup extends Pick<TurnOptions, 'policies'> {
+export interface SubAgentSetup extends Pick<TurnOptions, 'policies'>, NestedTools {
   readonly instructions: string | Prompt;
   readonly tools: ToolSet;
-  /** The schema of an answer to a call of one of its tools that waits. */
-  resultSchemaOf(toolName: string): JsonSchemaObject | undefined;
 }
 
 export interface SubAgentRun {
@@ -116,7 +113,7 @@ interface SubAgentCall {
 async function runSubAgent(call: SubAgentCall): Promise<unknown> {
   const { agentConfig, prompt, context, ctx, host, run, people, depth } = call;
   const { limits, settings } = agentConfig;
-  const { resultSchemaOf, ...setup } = host.setupOf(agentConfig);
+  const { waitOf, ...setup } = host.setupOf(agentConfig);
   const waited = ctx.answer === undefined ? undefined : await readWait(people, ctx);
   if (ctx.answer !== undefined && waited === undefined)
     return fail('What the sub-agent did before it waited cannot be read any more.');
@@ -149,7 +146,7 @@ async function runSubAgent(call: SubAgentCall): Promise<unknown> {
     const result = await callers.run({ depth, people: questions }, () => ctx.runTurn(turn));
     entries = result.transcript.entries;
     return result.stop.reason === 'suspended'
-      ? await askPeople(result, { people, questions, ctx, resultSchemaOf })
+      ? await askPeople(result, { people, questions, ctx, waitOf })
       : toAnswer(result);
   } catch (error) {
     entries = (error as { readonly transcript?: Transcript } | null)?.transcript?.entries ?? [];

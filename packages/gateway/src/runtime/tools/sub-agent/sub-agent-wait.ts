@@ -21,6 +21,16 @@ import type { People, PeopleAnswer, Question } from '../mcp/people.ts';
  * What the inner one keeps is part of what the outer one keeps, so that only the call of the run itself is stored.
  */
 
+/** The tools of a sub-agent, as far as people answer their calls. */
+export interface NestedTools {
+  /** What the tool says about answers to its calls. */
+  waitOf(toolName: string): NestedWait;
+}
+
+interface NestedWait extends Pick<Question, 'answerers' | 'expiresInMs'> {
+  readonly resultSchema: JsonSchemaObject | undefined;
+}
+
 /** Whom a call asks. */
 export type AskedPeople = Pick<People, 'willAsk' | 'stateOf'>;
 
@@ -71,27 +81,29 @@ export class HeldQuestions implements AskedPeople {
   }
 }
 
-/** Asks about the first call that waits. */
+/** Asks about the first call that waits: those whom its tool names, or else those who may answer the call around the sub-agent. */
 export async function askPeople(
   { pending: waiting, transcript }: TurnResult,
   {
     people,
     questions,
     ctx,
-    resultSchemaOf,
-  }: {
+    waitOf,
+  }: NestedTools & {
     readonly people: AskedPeople;
     readonly questions: HeldQuestions;
     readonly ctx: ToolContext;
-    readonly resultSchemaOf: (toolName: string) => JsonSchemaObject | undefined;
   },
 ): Promise<ToolResult> {
   const [first] = waiting;
   if (first === undefined) throw new Error('The turn of a sub-agent is suspended, and nothing waits.');
   const { callId, kind, toolName } = first;
   const held = questions.statesOf(waiting);
+  const { resultSchema, ...own } = waitOf(toolName);
   const state: WaitState = { transcript: transcript.toJSON(), callId, kind, held };
-  const question = questions.of(callId) ?? toQuestion(first, resultSchemaOf(toolName));
+  const asked = questions.of(callId) ?? toQuestion(first, resultSchema);
+  const { answerers = own.answerers, expiresInMs = own.expiresInMs } = asked;
+  const question = { ...asked, answerers, expiresInMs };
   await people.willAsk(ctx, question, JSON.stringify(state));
   const message = `The sub-agent waits: people were asked about its call of ${toolName}.`;
   return pending({ asks: true, display: { text: question.text }, message });
