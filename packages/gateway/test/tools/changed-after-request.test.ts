@@ -1,7 +1,9 @@
 import { tool } from '@lastcall/core';
+import { scriptedModel } from '@lastcall/core/testing';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { forAllTests, forEachTest } from '../support/for-all-tests.ts';
+import { isFirstStep } from '../support/requests.ts';
 import { embedded } from '../support/stores.ts';
 import { startWebSite } from '../support/web-site.ts';
 import { type Ended, type RegistryGateway, startRegistryGateway } from './registry-gateway.ts';
@@ -101,6 +103,25 @@ describe.each(embedded)('an approval of a tool on $kind', ({ create }) => {
     const call = await ask(gateway, agent);
     await patch(gateway, '/api/tools/transfer', { execution: { url: `${site.url}/nested-b`, method: 'POST' } });
     expect((await approve(gateway, agent, call))?.outcome).toMatchObject(isVoid);
+  });
+
+  test('[G67] an approval is void if the tool was changed that a sub-agent asked for', async () => {
+    const payers = scriptedModel((request) => (isFirstStep(request) ? { toolName: 'pay', input: {} } : 'Done.'));
+    const gateway = await start({ models: { payers } });
+    await gateway.api('/api/tools', paying('/asked-a'));
+    const agentConfig = { model: 'payers', instructions: 'Pay.', tools: ['pay'] };
+    const payer = { name: 'payer', executionType: 'gateway', execution: { agentConfig } };
+    const agent = await agentWith(gateway, [payer]);
+    gateway.calls = [{ toolName: 'payer' }];
+    const call = (await gateway.runTurnLoop(agent)).at(-1) as Ended;
+    expect(call.outcome).toMatchObject({ status: 'pending', kind: 'input' });
+    gateway.calls = [];
+    await patch(gateway, '/api/tools/pay', { execution: { url: `${site.url}/asked-b`, method: 'POST' } });
+    const runs = await gateway.runsEnded(agent);
+    const answer = { callId: call.callId, result: { approve: true } };
+    await gateway.api(`/api/runs/${call.runId}/tool-results`, answer);
+    await gateway.afterRuns(agent, runs + 1);
+    expect(paidAt().filter((url) => url.startsWith('/asked'))).toEqual([]);
   });
 
   const coded = (description: string, answer: string) => ({

@@ -1,6 +1,6 @@
 import { definitionPart } from '../../domain/grants/granted-definition.ts';
 import type { ActiveRun } from '../run/active-run.ts';
-import { definitionOf, hasChanged, isMissing } from '../toolset/tool-definition.ts';
+import { changedSinceAsked, definitionOf, hasChanged, isMissing } from '../toolset/tool-definition.ts';
 import type { OpenedRun } from './open-run.ts';
 
 /**
@@ -24,13 +24,6 @@ export async function voidChangedApprovals({ services, run, tools }: OpenedRun):
   const decided = { ...answers };
   for (const { id: callId, tool_name: toolName, asked_definition: asked } of calls)
     if (!isMissing(tools, toolName) && hasChanged(definitionPart(asked ?? ''), await definitionOf(tools, toolName)))
-      decided[callId] = { deny: changed(toolName) };
+      decided[callId] = { deny: changedSinceAsked(toolName) };
   return decided;
-}
-
-function changed(toolName: string): string {
-  return (
-    `"${toolName}" has changed since this approval was requested, so the approval does not count. If the call is still needed, call the ` +
-    'tool again: approval is then requested for the tool as it is now.'
-  );
 }

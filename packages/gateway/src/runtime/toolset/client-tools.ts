@@ -4,7 +4,7 @@ import { dataSchema } from '../../config/data-schema.ts';
 import type { ClientTool, TurnSettings } from '../../domain/conversations/turn-settings.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { RunTools } from '../run/run-tool.ts';
-import { advertisedInput } from './run-tools.ts';
+import { advertisedInput } from './advertised-input.ts';
 
 /** Adds the tools that the caller runs. They have no `execute`, so a call waits for the caller's answer. */
 export function withClientTools(own: RunTools, settings: TurnSettings | undefined): RunTools {

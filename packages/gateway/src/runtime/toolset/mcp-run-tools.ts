@@ -13,9 +13,9 @@ import type { McpStatus } from '../tools/mcp/mcp-status.ts';
 import { type McpTool, mcpTool } from '../tools/mcp/mcp-tool.ts';
 import { isToolNameOf, mcpToolName } from '../tools/mcp/mcp-tool-name.ts';
 import type { McpSnapshot } from '../tools/mcp/tool-list.ts';
+import { advertisedInput } from './advertised-input.ts';
 import { currentRun } from './current-run.ts';
 import type { Registry } from './registry.ts';
-import { advertisedInput } from './run-tools.ts';
 
 /**
  * Adds the tools of MCP servers to an agent's own. They are read again for each step, and do not change within a step.

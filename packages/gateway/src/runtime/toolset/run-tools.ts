@@ -2,9 +2,7 @@ import { createHash } from 'node:crypto';
 import {
   type AnyTool,
   configureTools,
-  createSession,
   fail,
-  type JsonSchemaObject,
   LastcallError,
   mergeToolSets,
   pending,
@@ -12,7 +10,7 @@ import {
   type ToolContext,
   type ToolSet,
 } from '@lastcall/core';
-import { advertise, dataTool, mapPrompt } from '@lastcall/core/internal';
+import { dataTool, mapPrompt } from '@lastcall/core/internal';
 import { dataSchema } from '../../config/data-schema.ts';
 import {
   type CompiledDefinition,
@@ -48,9 +46,11 @@ import { createOutputLimit } from '../tools/output-limit.ts';
 import { type SubAgentHost, type SubAgentSetup, subAgentTool } from '../tools/sub-agent/sub-agent-tool.ts';
 import { TASK_TOOLS } from '../tools/task-tools.ts';
 import { templateTool } from '../tools/template-tool.ts';
+import { advertisedInput } from './advertised-input.ts';
 import { currentRun } from './current-run.ts';
 import type { Registry } from './registry.ts';
 import { removeSecrets } from './remove-secrets.ts';
+import { changedSinceAsked, definitionOfTool } from './tool-definition.ts';
 
 /**
  * An agent's tools: the built-in ones, which cannot be overridden, those of its definition, and those its configuration names. The tools of
@@ -181,12 +181,6 @@ function isAlone({ execution }: ToolConfig): boolean {
   return (agentConfig?.tools ?? []).length === 0 && agentConfig?.definition === undefined;
 }
 
-/** The input schema of a tool as it is sent to a model. */
-export async function advertisedInput(name: string, tool: ToolSet[string]): Promise<JsonSchemaObject | undefined> {
-  const [advertised] = await advertise({ [name]: tool }, { session: createSession(), pendingAnswered: true });
-  return advertised?.type === 'function' ? (advertised.inputSchema as JsonSchemaObject) : undefined;
-}
-
 /** `ofRegistry` contains the tools of the registry that sub-agents may name. */
 export function toTool(one: RegisteredTool, registry: Registry, ofRegistry: RegisteredTools = {}): ToolSet[string] {
   if (one.kind === 'typescript') return one.tool;
@@ -270,17 +264,31 @@ function subAgentSetup(config: SubAgentConfig, registry: Registry, ofRegistry: R
     throw new LastcallError('unknown_tool', `A sub-agent cannot use "${jobs.name}": workers answer its calls.`);
   const { instructions: own = '', policies = [] } = definition ?? {};
   const { instructions: text = '' } = config;
+  const tools = mergeToolSets(...registered.map((one) => ({ [one.name]: toTool(one, registry, ofRegistry) })));
+  const named = (toolName: string) => registered.find(({ name }) => name === toolName);
+  const find = (reference: string) => findTool(registry.tools, reference) ?? findTool(ofRegistry, reference);
+  const definitionOf = async (toolName: string): Promise<string> => {
+    const [one, tool] = [named(toolName), tools[toolName]];
+    return definitionOfTool(tool, {
+      version: one === undefined ? '' : versionOf(one, find),
+      inputSchema: tool && (await advertisedInput(toolName, tool)),
+    });
+  };
   return {
     instructions:
       typeof own === 'string'
         ? joinTexts(own, text)
         : mapPrompt(own, ({ body, tools }) => ({ body: joinTexts(body, text), tools })),
-    tools: mergeToolSets(...registered.map((one) => ({ [one.name]: toTool(one, registry, ofRegistry) }))),
+    tools,
     ...(policies.length === 0 ? {} : { policies }),
     waitOf(toolName) {
-      const one = registered.find(({ name }) => name === toolName);
+      const one = named(toolName);
       const { answerers, expiresInMs } = one ?? {};
       return { answerers, expiresInMs, resultSchema: one?.kind === 'configured' ? one.resultSchema : undefined };
+    },
+    definitionOf,
+    async whyVoid(toolName, asked) {
+      return asked === (await definitionOf(toolName)) ? undefined : changedSinceAsked(toolName);
     },
   };
 }

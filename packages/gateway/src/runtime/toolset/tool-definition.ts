@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { AnyTool, ToolSet } from '@lastcall/core';
+import type { AnyTool, JsonSchemaObject, ToolSet } from '@lastcall/core';
 import { toAskedDefinition } from '../../domain/grants/granted-definition.ts';
 import { canonicalJson } from '../../ports/store/schema/json.ts';
 import type { RunTools } from '../run/run-tool.ts';
-import { advertisedInput } from './run-tools.ts';
+import { advertisedInput } from './advertised-input.ts';
 
 /**
  * The definition that a call of the tool would run, as one text. An approval is for this definition. The code of a tool
@@ -14,16 +14,27 @@ export async function definitionOf(offered: RunTools, name: string): Promise<str
   // The tools of a machine's nodes are code of this process, and known only when they are offered.
   if (tools.ofNodes === true && !Object.hasOwn(tools.tools, name)) return '';
   // Read first, because this also reads the tools of MCP servers.
-  const { description, effects, idempotent, terminal } = (tools.tools[name] ?? {}) as Partial<AnyTool>;
-  const definition = {
-    version: tools.versionOf(name),
-    description: typeof description === 'string' ? description : null,
-    effects,
-    idempotent,
-    terminal,
-    inputSchema: (await tools.named(name)?.inputSchema()) ?? null,
-  };
-  return hashOf(definition);
+  const tool = tools.tools[name];
+  const version = tools.versionOf(name);
+  return definitionOfTool(tool, { version, inputSchema: await tools.named(name)?.inputSchema() });
+}
+
+/** The same for a tool whose version and input schema are known. */
+export function definitionOfTool(
+  tool: ToolSet[string] | undefined,
+  { version, inputSchema }: { readonly version: string; readonly inputSchema: JsonSchemaObject | undefined },
+): string {
+  const { description, effects, idempotent, terminal } = (tool ?? {}) as Partial<AnyTool>;
+  const said = typeof description === 'string' ? description : null;
+  return hashOf({ version, description: said, effects, idempotent, terminal, inputSchema: inputSchema ?? null });
+}
+
+/** Why an approval of a call of this tool does not count any more. */
+export function changedSinceAsked(toolName: string): string {
+  return (
+    `"${toolName}" has changed since this approval was requested, so the approval does not count. If the call is still needed, call the ` +
+    'tool again: approval is then requested for the tool as it is now.'
+  );
 }
 
 /** True if the run has no such tool: it was deleted, or its MCP server is not available. */

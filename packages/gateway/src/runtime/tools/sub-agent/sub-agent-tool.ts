@@ -113,8 +113,8 @@ interface SubAgentCall {
 async function runSubAgent(call: SubAgentCall): Promise<unknown> {
   const { agentConfig, prompt, context, ctx, host, run, people, depth } = call;
   const { limits, settings } = agentConfig;
-  const { waitOf, ...setup } = host.setupOf(agentConfig);
-  const waited = ctx.answer === undefined ? undefined : await readWait(people, ctx);
+  const { waitOf, definitionOf, whyVoid, ...setup } = host.setupOf(agentConfig);
+  const waited = ctx.answer === undefined ? undefined : await readWait({ people, whyVoid }, ctx);
   if (ctx.answer !== undefined && waited === undefined)
     return fail('What the sub-agent did before it waited cannot be read any more.');
   const begin = {
@@ -146,7 +146,7 @@ async function runSubAgent(call: SubAgentCall): Promise<unknown> {
     const result = await callers.run({ depth, people: questions }, () => ctx.runTurn(turn));
     entries = result.transcript.entries;
     return result.stop.reason === 'suspended'
-      ? await askPeople(result, { people, questions, ctx, waitOf })
+      ? await askPeople(result, { people, questions, ctx, waitOf, definitionOf })
       : toAnswer(result);
   } catch (error) {
     entries = (error as { readonly transcript?: Transcript } | null)?.transcript?.entries ?? [];

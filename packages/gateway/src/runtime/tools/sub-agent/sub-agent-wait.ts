@@ -25,6 +25,10 @@ import type { People, PeopleAnswer, Question } from '../mcp/people.ts';
 export interface NestedTools {
   /** What the tool says about answers to its calls. */
   waitOf(toolName: string): NestedWait;
+  /** What an approval of a call of the tool is for. */
+  definitionOf(toolName: string): Promise<string>;
+  /** Why an approval for this definition does not count. Undefined if it does. */
+  whyVoid(toolName: string, definition: string): Promise<string | undefined>;
 }
 
 interface NestedWait extends Pick<Question, 'answerers' | 'expiresInMs'> {
@@ -39,6 +43,8 @@ interface WaitState {
   readonly transcript: TranscriptJson;
   readonly callId: string;
   readonly kind: PendingCall['kind'];
+  /** What an approval is for. Earlier versions of the gateway stored none. */
+  readonly approvable?: { readonly toolName: string; readonly definition: string };
   /** What the calls that wait keep, if they are sub-agents themselves. */
   readonly held?: HeldStates;
 }
@@ -89,7 +95,8 @@ export async function askPeople(
     questions,
     ctx,
     waitOf,
-  }: NestedTools & {
+    definitionOf,
+  }: Pick<NestedTools, 'waitOf' | 'definitionOf'> & {
     readonly people: AskedPeople;
     readonly questions: HeldQuestions;
     readonly ctx: ToolContext;
@@ -100,7 +107,10 @@ export async function askPeople(
   const { callId, kind, toolName } = first;
   const held = questions.statesOf(waiting);
   const { resultSchema, ...own } = waitOf(toolName);
-  const state: WaitState = { transcript: transcript.toJSON(), callId, kind, held };
+  const state: WaitState = {
+    ...{ transcript: transcript.toJSON(), callId, kind, held },
+    ...(kind === 'approval' ? { approvable: { toolName, definition: await definitionOf(toolName) } } : {}),
+  };
   const asked = questions.of(callId) ?? toQuestion(first, resultSchema);
   const { answerers = own.answerers, expiresInMs = own.expiresInMs } = asked;
   const question = { ...asked, answerers, expiresInMs };
@@ -110,13 +120,17 @@ export async function askPeople(
 }
 
 /** What the sub-agent's turn continues with. Undefined if it cannot be read any more. */
-export async function readWait(people: AskedPeople, ctx: ToolContext): Promise<Continued | undefined> {
+export async function readWait(
+  { people, whyVoid }: Pick<NestedTools, 'whyVoid'> & { readonly people: AskedPeople },
+  ctx: ToolContext,
+): Promise<Continued | undefined> {
   const stored = await people.stateOf(ctx);
   if (stored === undefined) return undefined;
-  const { transcript, callId, kind, held = {} } = parseJson(stored) as WaitState;
+  const state = parseJson(stored) as WaitState;
+  const { transcript, callId, kind, held = {} } = state;
   const given = ctx.answer as PeopleAnswer;
   // The inner sub-agent asked, and reads the answer itself.
-  const answer = Object.hasOwn(held, callId) ? given : toAnswer(kind, given);
+  const answer = Object.hasOwn(held, callId) ? given : await unlessVoid(toAnswer(kind, given), state, whyVoid);
   return { transcript: Transcript.fromJSON(transcript), answers: { [callId]: answer }, held };
 }
 
@@ -148,6 +162,17 @@ function toQuestion({ toolName, input, kind }: PendingCall, resultSchema: JsonSc
   return kind === 'approval'
     ? { text: `A sub-agent wants to call ${call}. May it?`, schema: APPROVAL }
     : { text: `A sub-agent asks: ${call}`, schema: resultSchema ?? TEXT };
+}
+
+/** An approval counts for the tool as it was when the approval was requested. */
+async function unlessVoid(
+  answer: Answer,
+  { approvable }: Pick<WaitState, 'approvable'>,
+  whyVoid: NestedTools['whyVoid'],
+): Promise<Answer> {
+  if (!('approve' in answer) || approvable === undefined) return answer;
+  const why = await whyVoid(approvable.toolName, approvable.definition);
+  return why === undefined ? answer : { deny: why };
 }
 
 function toAnswer(kind: PendingCall['kind'], answer: PeopleAnswer): Answer {
