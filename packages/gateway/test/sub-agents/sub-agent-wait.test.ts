@@ -256,6 +256,26 @@ describe('a sub-agent', () => {
     expect(question).not.toHaveProperty('expiresAt');
   });
 
+  it('[G28] gets the answer as it was given, also if it looks like one to a question for a text', async () => {
+    const answer = { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'] };
+    const model = scriptedModel([asking, [{ toolName: 'ask', input: {} }], 'They said blue.', 'Blue.']);
+    await using gateway = await startTestGateway({
+      model,
+      tools: {
+        ask: { executionType: 'space', resultSchema: answer },
+        helper: sub({ instructions: 'You help.', tools: ['ask'] }),
+      },
+      agents,
+    });
+    const { api } = gateway;
+    const asked = await api('/api/chat', { message: 'Go.' });
+    const given = { callId: asked.pending_calls[0].tool_call_id, result: { answer: 'blue' } };
+    await api(`/api/runs/${asked.run_id}/tool-results`, given);
+    await expect.poll(() => model.requests.length).toBe(4);
+    const result = model.requests[2]?.prompt.at(-1);
+    expect(result).toMatchObject({ role: 'tool', content: [{ output: { value: '{"answer":"blue"}' } }] });
+  });
+
   it('is refused with a definition that does not exist, or that is not for sub-agents', async () => {
     const clerk = defineAgent({ instructions: 'You are a clerk.' });
     const start = startTestGateway({ definitions: { clerk }, tools: { helper: sub({ definition: 'clrek' }) }, agents });

@@ -45,6 +45,8 @@ interface WaitState {
   readonly kind: PendingCall['kind'];
   /** What an approval is for. Earlier versions of the gateway stored none. */
   readonly approvable?: { readonly toolName: string; readonly definition: string };
+  /** True if the tool has a schema for its result: then the answer is the result as it was given. */
+  readonly hasSchema?: true;
   /** What the calls that wait keep, if they are sub-agents themselves. */
   readonly held?: HeldStates;
 }
@@ -110,6 +112,7 @@ export async function askPeople(
   const state: WaitState = {
     ...{ transcript: transcript.toJSON(), callId, kind, held },
     ...(kind === 'approval' ? { approvable: { toolName, definition: await definitionOf(toolName) } } : {}),
+    ...(resultSchema === undefined ? {} : { hasSchema: true }),
   };
   const asked = questions.of(callId) ?? toQuestion(first, resultSchema);
   const { answerers = own.answerers, expiresInMs = own.expiresInMs } = asked;
@@ -127,10 +130,10 @@ export async function readWait(
   const stored = await people.stateOf(ctx);
   if (stored === undefined) return undefined;
   const state = parseJson(stored) as WaitState;
-  const { transcript, callId, kind, held = {} } = state;
+  const { transcript, callId, held = {} } = state;
   const given = ctx.answer as PeopleAnswer;
   // The inner sub-agent asked, and reads the answer itself.
-  const answer = Object.hasOwn(held, callId) ? given : await unlessVoid(toAnswer(kind, given), state, whyVoid);
+  const answer = Object.hasOwn(held, callId) ? given : await unlessVoid(toAnswer(state, given), state, whyVoid);
   return { transcript: Transcript.fromJSON(transcript), answers: { [callId]: answer }, held };
 }
 
@@ -175,10 +178,10 @@ async function unlessVoid(
   return why === undefined ? answer : { deny: why };
 }
 
-function toAnswer(kind: PendingCall['kind'], answer: PeopleAnswer): Answer {
+function toAnswer({ kind, hasSchema }: Pick<WaitState, 'kind' | 'hasSchema'>, answer: PeopleAnswer): Answer {
   if ('error' in answer) return kind === 'approval' ? { deny: answer.error } : { error: answer.error };
   const { result } = answer;
-  if (kind !== 'approval') return { result: isText(result) ? result.answer : result };
+  if (kind !== 'approval') return { result: hasSchema !== true && isText(result) ? result.answer : result };
   const { approve, reason = 'It was not approved.' } = result as {
     readonly approve: boolean;
     readonly reason?: string;
@@ -186,7 +189,7 @@ function toAnswer(kind: PendingCall['kind'], answer: PeopleAnswer): Answer {
   return approve ? { approve: true } : { deny: reason };
 }
 
-/** True for an answer to a question that had no other schema. */
+/** True for an answer to a question that has no other schema. */
 function isText(result: unknown): result is { readonly answer: string } {
   const keys = typeof result === 'object' && result !== null ? Object.keys(result) : [];
   return keys.length === 1 && keys[0] === 'answer';
