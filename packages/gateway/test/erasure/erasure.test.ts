@@ -198,6 +198,29 @@ describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
     expect(items.at(-1).text).toBe('I know nothing.');
   }, 150_000);
 
+  test('[O3] a call of a later run that waits with a copy of the text is cancelled: its tool is not called with what is left', async () => {
+    const isAsked = ({ prompt }: LanguageModelV4CallOptions) => JSON.stringify(prompt.slice(-2)).includes('Mail it');
+    const gateway = await open((request) => {
+      const input = { text: `They say that ${SENTENCE}.` };
+      return isAsked(request) ? { toolName: 'mail', input } : 'All right.';
+    });
+    const { agent, ada, ben, space } = await settle(gateway);
+    await gateway.api('/api/tools', fixedTool('mail', 'Sent.', { approval: true }));
+    await gateway.api(`/api/agents/${agent}`, { tools: ['mail'] }, { method: 'PATCH' });
+    await say(gateway, space, ada, SENTENCE);
+    await quiet(gateway, 1);
+    await say(gateway, space, ben, 'Mail it.');
+    const waiting = await waitFor(async () => (await gateway.api('/api/pending')).items[0]);
+    await waitFor(async () => (await gateway.api('/api/runs?status=running')).items.length === 0);
+    const { id: erasureId } = await gateway.api(`/api/entities/${ada}`, undefined, { method: 'DELETE' });
+    await doneErasure(gateway, erasureId);
+    const { callId, runId } = waiting;
+    const late = await gateway.request(`/api/runs/${runId}/tool-results`, { callId, approve: true });
+    expect(late.status).toBe(410);
+    const { items } = await gateway.api('/api/pending?status=cancelled');
+    expect(items).toMatchObject([{ callId, input: { text: 'They say that [erased].' } }]);
+  }, 150_000);
+
   test('[O3] a deleted space leaves no text of its messages in any run of its agents, and no one can post to it', async () => {
     const gateway = await open(parrot);
     const { ada, ben, space } = await settle(gateway);
