@@ -7,7 +7,7 @@ import { answer, answerCall } from '../../src/domain/calls/answer-call.ts';
 import { pushServiceEvent } from '../../src/domain/inbox/push-service-event.ts';
 import { spaceStream } from '../../src/domain/streams/stream-names.ts';
 import { defineAgent } from '../../src/index.ts';
-import { startTestGateway, type TestGateway } from '../../src/testing/index.ts';
+import { startTestGateway, type TestGateway, waitFor } from '../../src/testing/index.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import { databases } from '../support/stores.ts';
@@ -79,6 +79,44 @@ describe('calls of a machine that wait', () => {
     await expect.poll(() => paid).toEqual([9]);
   });
 });
+
+it.each(['approval', 'result'] as const)(
+  '[A17] a machine whose call was cancelled while it waited (for %s) goes on with the next message',
+  async (kind) => {
+    const tools = {
+      approval: {
+        pay: tool({ description: 'Pays.', inputSchema: z.object({}), approval: true, execute: () => 'Paid.' }),
+      },
+      result: { pay: tool({ description: 'Pays.', inputSchema: z.object({}), execute: () => pending() }) },
+    };
+    const model = scriptedModel([call('pay'), 'I cannot pay now.']);
+    await using gateway = await startTestGateway({
+      model,
+      definitions: { desk: only(tools[kind]) },
+      agents,
+      spaces: [{ name: 'Office', agents: ['Desk'], people: [{ name: 'Ada' }, { name: 'Ben' }] }],
+      tuning: { sweepMs: 250 },
+    });
+    const { api } = gateway;
+    const [{ id: office }] = (await api('/api/spaces')).items;
+    const people = (await api('/api/entities?kind=human')).items as { id: string; displayName: string }[];
+    const idOf = (name: string) => people.find(({ displayName }) => displayName === name)?.id;
+    const messages = `/api/spaces/${office}/messages`;
+    await api(messages, { entityId: idOf('Ada'), text: 'Pay my bill.' });
+    await waitFor(async () => (await api('/api/runs?status=waiting')).items[0]);
+    // Her erasure cancels what waits in the run that she started.
+    const { id: erasure } = await api(`/api/entities/${idOf('Ada')}`, undefined, { method: 'DELETE' });
+    await waitFor(async () => (await api(`/api/erasures/${erasure}`)).status === 'done', { timeoutMs: 30_000 });
+    expect((await api('/api/pending')).items).toEqual([]);
+    await api(messages, { entityId: idOf('Ben'), text: 'And mine?' });
+    const last = async () => (await api(messages)).items.at(-1).text;
+    await expect.poll(last, { timeout: 10_000 }).toBe('I cannot pay now.');
+    expect(JSON.stringify(model.requests[1]?.prompt)).toContain('The call was cancelled before anyone answered.');
+    const [{ id: desk }] = (await api('/api/agents')).items;
+    expect((await api(`/api/agents/${desk}/machine`)).waiting).toEqual([]);
+  },
+  60_000,
+);
 
 /** Lets the waiting call expire. */
 async function expire(world: World, bot: string): Promise<void> {

@@ -9,6 +9,7 @@ import {
   runMachine,
 } from '@lastcall/machines';
 import { otherInstructions } from '@lastcall/machines/internal';
+import { cancelledCalls } from '../../domain/calls/cancelled-calls.ts';
 import { isWrittenByPerson } from '../../domain/inbox/inbox-place.ts';
 import { newId } from '../../domain/new-id.ts';
 import { toRecord } from '../../domain/transcript/load-transcript.ts';
@@ -71,7 +72,8 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
   );
   const model = await kind.modelOf(run, (name) => registry.model(name));
   await tools.ready?.(readyFor(open));
-  const { commands, messages } = give(machine, run, await voidChangedApprovals(open));
+  const ended = await endsOfCancelled(services, machine);
+  const { commands, messages } = give(machine, run, { ...ended, ...(await voidChangedApprovals(open)) });
   const { sent } = next;
   const guards = new LeafGuards(
     { tag: run.agent.tag, explanation, observe: observe ?? (() => ({})), sent, requests },
@@ -167,6 +169,23 @@ function give(machine: Machine, { rows, fork }: ActiveRun, answers: ActiveRun['a
   for (const message of messages) machine.enqueue(message);
   return { commands, messages: [] };
 }
+
+/**
+ * A call that was cancelled while an instance waited for it, e.g. because its input was erased, ends with the next run. Otherwise the instance
+ * would wait for ever.
+ */
+async function endsOfCancelled(
+  { store }: Pick<OpenedRun['services'], 'store'>,
+  { suspended }: Machine,
+): Promise<ActiveRun['answers']> {
+  const kinds = new Map(suspended.map(({ callId, kind }) => [callId, kind]));
+  const cancelled = await cancelledCalls(store.db, [...kinds.keys()]);
+  return Object.fromEntries(
+    cancelled.map((callId) => [callId, kinds.get(callId) === 'approval' ? { deny: CANCELLED } : { error: CANCELLED }]),
+  );
+}
+
+const CANCELLED = 'The call was cancelled before anyone answered.';
 
 interface Given {
   readonly commands: readonly GivenCommand[];
