@@ -236,6 +236,38 @@ describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
     expect(await where(PLANTED, SENTENCE)).toEqual(nowhere(PLANTED, SENTENCE));
   }, 150_000);
 
+  test.each([
+    ['confirm', { executionType: 'space', execution: undefined }, { result: true }],
+    ['mail', { executionType: 'gateway', execution: { template: 'Sent.' }, approval: true }, { approve: true }],
+  ])(
+    '[O3] a call of %s that waits in a deleted space ends, and its agent is told',
+    async (toolName, tool, answer) => {
+      const requests: string[] = [];
+      const asks = [
+        { toolName: 'enter_space', input: { spaceId: '1' } },
+        { toolName, input: { question: PLANTED } },
+      ];
+      const gateway = await open(({ prompt }) => {
+        requests.push(JSON.stringify(prompt));
+        return requests.length === 1 ? asks : 'All right.';
+      });
+      const { agent, space } = await settle(gateway);
+      await gateway.api('/api/tools', fixedTool(toolName, 'Sent.', tool));
+      await gateway.api(`/api/agents/${agent}`, { tools: [toolName] }, { method: 'PATCH' });
+      // No one has written in the space, so its erasure reaches no run.
+      await gateway.api(`/api/agents/${agent}/events`, { source: 'shop', name: 'order' });
+      const { callId, runId } = await waitFor(async () => (await gateway.api('/api/pending')).items[0]);
+      await waitFor(async () => (await gateway.api('/api/runs?status=running')).items.length === 0);
+      const { id: erasureId } = await gateway.api(`/api/spaces/${space}`, undefined, { method: 'DELETE' });
+      expect((await gateway.api('/api/pending')).items).toEqual([]);
+      const late = await gateway.request(`/api/runs/${runId}/tool-results`, { callId, ...answer });
+      expect(late.status).toBe(410);
+      await waitFor(() => requests.at(-1)?.includes('was deleted before anyone answered'), { timeoutMs: 30_000 });
+      await doneErasure(gateway, erasureId);
+    },
+    150_000,
+  );
+
   test('[O3] an erased conversation is gone with its copies, also while its run goes on', async () => {
     const asked = Promise.withResolvers<void>();
     const answer = Promise.withResolvers<void>();
