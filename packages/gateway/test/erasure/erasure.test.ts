@@ -198,28 +198,57 @@ describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
     expect(items.at(-1).text).toBe('I know nothing.');
   }, 150_000);
 
-  test('[O3] a call of a later run that waits with a copy of the text is cancelled: its tool is not called with what is left', async () => {
-    const isAsked = ({ prompt }: LanguageModelV4CallOptions) => JSON.stringify(prompt.slice(-2)).includes('Mail it');
-    const gateway = await open((request) => {
-      const input = { text: `They say that ${SENTENCE}.` };
-      return isAsked(request) ? { toolName: 'mail', input } : 'All right.';
-    });
-    const { agent, ada, ben, space } = await settle(gateway);
-    await gateway.api('/api/tools', fixedTool('mail', 'Sent.', { approval: true }));
-    await gateway.api(`/api/agents/${agent}`, { tools: ['mail'] }, { method: 'PATCH' });
-    await say(gateway, space, ada, SENTENCE);
-    await quiet(gateway, 1);
-    await say(gateway, space, ben, 'Mail it.');
-    const waiting = await waitFor(async () => (await gateway.api('/api/pending')).items[0]);
-    await waitFor(async () => (await gateway.api('/api/runs?status=running')).items.length === 0);
-    const { id: erasureId } = await gateway.api(`/api/entities/${ada}`, undefined, { method: 'DELETE' });
-    await doneErasure(gateway, erasureId);
-    const { callId, runId } = waiting;
-    const late = await gateway.request(`/api/runs/${runId}/tool-results`, { callId, approve: true });
-    expect(late.status).toBe(410);
-    const { items } = await gateway.api('/api/pending?status=cancelled');
-    expect(items).toMatchObject([{ callId, input: { text: 'They say that [erased].' } }]);
-  }, 150_000);
+  describe('of a text that is in the input of a call', () => {
+    /** A call that waits for approval, whose input has what Ada wrote. It is made in a run that Ada or Ben started. */
+    const ask = async (asker: 'ada' | 'ben') => {
+      const requests: string[] = [];
+      const gateway = await open(({ prompt }) => {
+        requests.push(JSON.stringify(prompt));
+        const isAsked = JSON.stringify(prompt.slice(-2)).includes('Mail it');
+        return isAsked ? { toolName: 'mail', input: { text: `They say that ${SENTENCE}.` } } : 'All right.';
+      });
+      const { agent, space, ...people } = await settle(gateway);
+      await gateway.api('/api/tools', fixedTool('mail', 'Mailed.', { approval: true }));
+      await gateway.api(`/api/agents/${agent}`, { tools: ['mail'] }, { method: 'PATCH' });
+      await say(gateway, space, people.ada, SENTENCE);
+      await quiet(gateway, 1);
+      await say(gateway, space, people[asker], 'Mail it.');
+      const { callId, runId } = await waitFor(async () => (await gateway.api('/api/pending')).items[0]);
+      await waitFor(async () => (await gateway.api('/api/runs?status=running')).items.length === 0);
+      const erase = async () => {
+        const { id: erasureId } = await gateway.api(`/api/entities/${people.ada}`, undefined, { method: 'DELETE' });
+        await doneErasure(gateway, erasureId);
+      };
+      const approve = () => gateway.request(`/api/runs/${runId}/tool-results`, { callId, approve: true });
+      return { gateway, agent, requests, callId, erase, approve };
+    };
+
+    test.each(['ada', 'ben'] as const)(
+      '[O3] a call that waits is cancelled (%s asked for it)',
+      async (asker) => {
+        const { gateway, callId, erase, approve } = await ask(asker);
+        await erase();
+        expect((await approve()).status).toBe(410);
+        const input = asker === 'ada' ? { erased: true } : { text: 'They say that [erased].' };
+        expect((await gateway.api('/api/pending?status=cancelled')).items).toMatchObject([{ callId, input }]);
+      },
+      150_000,
+    );
+
+    test.each(['ada', 'ben'] as const)(
+      '[O3] a call that was approved, and has not run, is denied (%s asked for it)',
+      async (asker) => {
+        const { gateway, agent, requests, erase, approve } = await ask(asker);
+        await gateway.api(`/api/agents/${agent}/pause`, {});
+        expect((await approve()).status).toBe(200);
+        await erase();
+        await gateway.api(`/api/agents/${agent}/resume`, {});
+        await waitFor(() => requests.at(-1)?.includes('its input was erased before it ran'));
+        expect(requests.at(-1)).not.toContain('Mailed.');
+      },
+      150_000,
+    );
+  });
 
   test('[O3] a deleted space leaves no text of its messages in any run of its agents, and no one can post to it', async () => {
     const gateway = await open(parrot);

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import { cancelWaiting } from '../calls/cancel-waiting.ts';
+import { endErasedCalls } from './end-erased-calls.ts';
 import { erasedKey, eraseNote, isErasedKey } from './erase-notes.ts';
 import { eraseCard } from './erase-sources.ts';
 import {
@@ -180,8 +180,8 @@ async function write(tx: Tx, job: ErasureJob, table: keyof Tables, found: readon
       const same = [...(KEYS[table] ?? []), ...Object.keys(texts)].map((name) => sql`${sql.ref(name)} = ${row[name]}`);
       // A row that was changed meanwhile is found again by the next pass.
       await sql`update ${sql.table(table)} set ${set} where ${sql.join(same, sql` and `)}`.execute(tx.db);
-      // What is left must not be approved, and no worker may act on it.
-      if (table === 'calls' && texts.input !== undefined) await cancelWaiting(tx, { callId: String(row.id) });
+      // No tool and no worker may act on what is left.
+      if (table === 'calls' && texts.input !== undefined) await endErasedCalls(tx, { callId: String(row.id) });
     }
   }
   return found.length;

@@ -2,13 +2,13 @@ import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { RunRow } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import { cancelWaiting } from '../calls/cancel-waiting.ts';
 import { eraseInEvaluations } from '../evaluations/kept-runs.ts';
 import { deleteFilesOfThread } from '../files/delete-files.ts';
 import { isForkThread } from '../forks/fork.ts';
 import { runStream } from '../streams/stream-names.ts';
 import { COMPACTION } from '../transcript/transcript-row.ts';
 import { chunks } from './collect-texts.ts';
+import { endErasedCalls } from './end-erased-calls.ts';
 import { eraseAnswerJson, eraseEntryPayload, eraseOutcomeJson } from './erase-entry.ts';
 import { eraseNotes } from './erase-notes.ts';
 import { deleteEvents } from './erase-streams.ts';
@@ -141,10 +141,10 @@ async function eraseRuns(tx: Tx, runIds: readonly string[]): Promise<number> {
 
 /**
  * A run that is still open would continue with what is left, and might call a tool with an erased input. So it is cancelled, and so are
- * its calls that wait for an approval.
+ * its calls that wait for an approval, or were approved and have not started.
  */
 async function eraseRun(tx: Tx, run: Pick<RunRow, 'id' | 'status' | 'stop' | 'answer'>): Promise<void> {
-  await cancelWaiting(tx, { runId: run.id });
+  await endErasedCalls(tx, { runId: run.id });
   const stop = run.stop === null ? null : fromJson<{ readonly error?: unknown }>(run.stop);
   const answer = run.answer === null ? null : fromJson<object>(run.answer);
   await tx.db
