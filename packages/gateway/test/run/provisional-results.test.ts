@@ -28,6 +28,7 @@ const tools = {
   },
   confirm: { executionType: 'space', expiresInMs },
   report: { executionType: 'external', expiresInMs },
+  helper: { executionType: 'gateway', execution: { agentConfig: { instructions: 'You help.', tools: ['pay'] } } },
 } as const;
 
 interface Case {
@@ -49,6 +50,11 @@ const cases: readonly (readonly [string, Case])[] = [
   ['that waits for approval and expires', { toolName: 'pay', given: undefined, outcome: /No one answered in time\./ }],
   ['of a space tool that is answered', { toolName: 'confirm', given: { result: 'yes' }, outcome: /yes/ }],
   ['of a space tool that expires', { toolName: 'confirm', given: undefined, outcome: /No one answered in time\./ }],
+  [
+    'of a sub-agent whose call is approved',
+    { toolName: 'helper', given: { result: { approve: true } }, outcome: /The helper paid 5\./ },
+  ],
+  ['of a sub-agent whose call expires', { toolName: 'helper', given: undefined, outcome: /No one answered in time\./ }],
   ['of an external tool that fails', { toolName: 'report', given: { error: 'No paper.' }, outcome: /No paper\./ }],
 ];
 
@@ -78,6 +84,8 @@ describe.each(embedded)('the provisional result of a call on $kind', ({ create }
       const { toolName, outcome } = given;
       const model = scriptedModel((request) => {
         if (systemOf(request).startsWith('You keep the memory')) return new Error('No summary today.');
+        if (systemOf(request).startsWith('You help.'))
+          return resultsOf(request).length === 0 ? { toolName: 'pay', input: { amount: 5 } } : 'The helper paid 5.';
         const isAsked = inboxOf(request)[0]?.data.text === 'Ask' && resultsOf(request).length === 0;
         return isAsked ? { toolName, ...(toolName === 'pay' ? { input: { amount: 5 } } : {}) } : 'Noted.';
       });

@@ -32,7 +32,7 @@ function nameInResult(text: string): string {
   return text.endsWith(' to read on]') ? text.replace(CUT, named) : text;
 }
 
-// See run-tools.ts, asking-call.ts, output-reference.ts and cut-output.ts.
+// See run-tools.ts, asking-call.ts, sub-agent-wait.ts, output-reference.ts and cut-output.ts.
 const PENDING = '{"status":"pending","pendingToolCallId":';
 const KEPT = /^(\[output kept as )([0-9a-f-]{36})(?= \(\d+ characters\): use read_output)/;
 const CUT = /( The full output is stored as )([0-9a-f-]{36})(?=: use read_output with offset \d+ to read on\]$)/;

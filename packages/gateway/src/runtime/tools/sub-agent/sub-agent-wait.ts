@@ -118,7 +118,8 @@ export async function askPeople(
   const { answerers = own.answerers, expiresInMs = own.expiresInMs } = asked;
   const question = { ...asked, answerers, expiresInMs };
   await people.willAsk(ctx, question, JSON.stringify(state));
-  const message = `The sub-agent waits: people were asked about its call of ${toolName}.`;
+  const note = `People were asked about the sub-agent's call of ${toolName}. It was waiting for an answer when this was written. Its outcome comes later and names this call.`;
+  const message = JSON.stringify({ status: 'pending', pendingToolCallId: ctx.toolCallId, note });
   return pending({ asks: true, display: { text: question.text }, message });
 }
 
