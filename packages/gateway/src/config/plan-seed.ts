@@ -18,7 +18,7 @@ export interface PlanSeed {
 
 export const planSeedSchema: z.ZodType<PlanSeed> = z.strictObject({
   agent: z.string(),
-  key: z.string().min(1).max(100),
+  key: z.string().trim().min(1).max(100),
   name: z.string().trim().min(1).max(200).optional(),
   instruction: z.string().trim().min(1),
   cron: z.string().min(1).max(200),

@@ -2,6 +2,7 @@ import type { PlanSeed } from '../config/plan-seed.ts';
 import { ApiError } from '../domain/api-error.ts';
 import type { Plan } from '../domain/plans/plan.ts';
 import { deletePlans, listPlans, setPlans } from '../domain/plans/plans.ts';
+import { parseTimeZone } from '../domain/plans/schedule.ts';
 import type { Seeding } from './seed-space.ts';
 
 /**
@@ -19,9 +20,11 @@ export async function seedPlans(
   const wanted = plans.filter(({ agent }) => agent === agentName);
   for (const { agent: _agent, name, ...plan } of wanted) {
     const seed = { ...plan, name: name ?? plan.key };
-    if (stored.some((one) => isSame(one, seed))) continue;
-    await inFile(seed.key, () => setPlans(tx, agentId, [seed], 'file'));
-    log(`Set the plan ${JSON.stringify(seed.key)} of the agent ${JSON.stringify(agentName)}.`);
+    await inFile(seed.key, async () => {
+      if (stored.some((one) => isSame(one, seed))) return;
+      await setPlans(tx, agentId, [seed], 'file');
+      log(`Set the plan ${JSON.stringify(seed.key)} of the agent ${JSON.stringify(agentName)}.`);
+    });
   }
   const dropped = stored.filter(({ key, setBy }) => setBy === 'file' && !wanted.some((one) => one.key === key));
   await deletePlans(
@@ -45,7 +48,8 @@ function isSame(
     stored.name === name &&
     stored.instruction === instruction &&
     stored.cron === cron.trim() &&
-    stored.timeZone === timeZone &&
+    // A time zone may have several names, and one of them is stored.
+    stored.timeZone === parseTimeZone(timeZone) &&
     stored.misfire === misfire
   );
 }

@@ -165,6 +165,23 @@ describe('plans of the configuration file', () => {
     expect((await listed({ plans: [] })).map(({ key }) => key)).toEqual(['own']);
   });
 
+  it('[O6] a plan keeps its next time whatever name of its time zone and however its key the file writes', async () => {
+    const home = await scratchFolder('plan-zones');
+    const starts = async (plan: object) => {
+      const seed = { agent: 'Clerk', key: 'report', instruction: 'Write it.', cron: '0 9 * * *', ...plan };
+      await using gateway = await startTestGateway({ home, agents, plans: [seed] });
+      return (await gateway.api(`/api/agents/${await idOf(gateway)}/plans`)).items as Plan[];
+    };
+    for (const timeZone of ['Asia/Kolkata', 'Europe/Kyiv', 'US/Eastern', 'utc']) {
+      const first = await starts({ timeZone });
+      expect(first).toMatchObject([{ key: 'report', setBy: 'file' }]);
+      expect(await starts({ timeZone })).toEqual(first);
+      expect(await starts({ timeZone, key: ' report ' })).toEqual(first);
+      expect(await starts({ timeZone, key: ' report ' })).toEqual(first);
+    }
+    await expect(starts({ timeZone: 'Moon' })).rejects.toThrow('The plan "report" of the configuration');
+  });
+
   it('[O6] an unknown agent, a key twice or a wrong schedule stops the start with its place', async () => {
     const plan = { agent: 'Clerk', key: 'report', instruction: 'Write it.', cron: '0 9 * * *' };
     const start = (...plans: object[]) => startTestGateway({ agents, plans: plans as never });
