@@ -30,6 +30,9 @@ export async function seed({ store, logger }: Pick<Services, 'store' | 'logger'>
       await seedAgent(seeding, agent, { offered, project: projectOfSeed(config, 'agents', agent.name) });
       await seedPlans(seeding, agent.name, plans);
     }
+    // An agent that the file no longer has is kept, but no plan of the file is.
+    for (const name of Object.keys(seeded.agents))
+      if (!agents.some((agent) => agent.name === name)) await seedPlans(seeding, name, []);
     for (const space of inLockOrder(spaces, seeded))
       await seedSpace(seeding, space, projectOfSeed(config, 'spaces', space.name));
     await logDropped(seeding, { agents, spaces });

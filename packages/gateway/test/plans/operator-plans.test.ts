@@ -182,6 +182,24 @@ describe('plans of the configuration file', () => {
     await expect(starts({ timeZone: 'Moon' })).rejects.toThrow('The plan "report" of the configuration');
   });
 
+  it('[O6] a plan is deleted together with its agent in the file, although the agent is kept', async () => {
+    const home = await scratchFolder('plans-of-renamed');
+    const starts = async (name: string) => {
+      const plans = [{ agent: name, key: 'report', instruction: 'Write it.', cron: '0 9 * * *' }];
+      await using gateway = await startTestGateway({ home, agents: [{ name, instructions: 'Work.' }], plans });
+      const { items } = (await gateway.api('/api/agents')) as { items: { id: string; name: string }[] };
+      const clerk = items.find((one) => one.name === 'Clerk')?.id;
+      const of = async (id?: string): Promise<[string, string][]> =>
+        (await gateway.api(`/api/agents/${id}/plans`)).items.map(({ key, setBy }: Plan) => [key, setBy]);
+      if (name === 'Clerk') await gateway.api(`/api/agents/${clerk}/plans`, { ...daily, key: 'own' });
+      return Object.fromEntries(await Promise.all(items.map(async (one) => [one.name, await of(one.id)])));
+    };
+    const own = ['own', 'operator'];
+    expect(await starts('Clerk')).toEqual({ Clerk: [['report', 'file'], own] });
+    // The agent was renamed in the file: the report must not be written twice.
+    expect(await starts('Scribe')).toEqual({ Clerk: [own], Scribe: [['report', 'file']] });
+  });
+
   it('[O6] an unknown agent, a key twice or a wrong schedule stops the start with its place', async () => {
     const plan = { agent: 'Clerk', key: 'report', instruction: 'Write it.', cron: '0 9 * * *' };
     const start = (...plans: object[]) => startTestGateway({ agents, plans: plans as never });
