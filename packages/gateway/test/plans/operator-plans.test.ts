@@ -72,6 +72,22 @@ describe.each(databases)('plans of operators on $kind', ({ create }) => {
     await expect.poll(fired).toBe(2);
   });
 
+  it('[O6] a plan with a fixed time keeps its time zone until another one is given', async () => {
+    await using gateway = await startTestGateway({ ...(await settings()), agents });
+    const path = `/api/agents/${await idOf(gateway)}/plans`;
+    await gateway.api(path, { ...daily, cron: undefined, at: '2090-01-01T09:00:00', timeZone: 'Europe/Berlin' });
+    const dueAt = async (change: object) => {
+      const { nextAt } = await gateway.api(`${path}/report`, change, { method: 'PATCH' });
+      return new Date(nextAt).toISOString();
+    };
+    expect(await dueAt({ at: '2090-01-01T10:00:00' })).toBe('2090-01-01T09:00:00.000Z');
+    expect(await dueAt({ timeZone: 'Asia/Tokyo' })).toBe('2090-01-01T09:00:00.000Z');
+    expect(await dueAt({ at: '2090-01-01T10:00:00' })).toBe('2090-01-01T01:00:00.000Z');
+    expect(await gateway.api(`${path}/report`, { cron: '0 9 * * *' }, { method: 'PATCH' })).toMatchObject({
+      timeZone: 'Asia/Tokyo',
+    });
+  });
+
   it('[O6] a plan is also changed and deleted by a key in the body and in the query', async () => {
     await using gateway = await startTestGateway({ ...(await settings()), agents });
     const path = `/api/agents/${await idOf(gateway)}/plans`;

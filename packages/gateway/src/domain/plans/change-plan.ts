@@ -13,18 +13,27 @@ export type PlanChange = { readonly [Field in keyof Omit<PlanInput, 'key'>]?: Pl
  * Changes a plan for an operator. Its times stay, unless a schedule is given, or another time zone for a pattern: a plan that has fired does
  * not fire again for another name, and one that is due is not forgotten.
  */
-export async function changePlan(tx: Tx, agentId: string, plan: Plan, change: PlanChange): Promise<void> {
+export async function changePlan(tx: Tx, agentId: string, listed: Plan, change: PlanChange): Promise<void> {
+  const plan = { ...listed, timeZone: await timeZoneOf(tx, listed) };
   const isOtherZone = plan.cron !== undefined && change.timeZone !== undefined;
   if (hasSchedule(change) || isOtherZone) await setPlans(tx, agentId, [replaced(plan, change)], 'operator');
   else await changeWords(tx, agentId, plan, change);
 }
+
+/** A plan with a fixed time is listed without its time zone, in which a later time without an offset is read. */
+async function timeZoneOf({ db }: Tx, { id }: Plan): Promise<string> {
+  const plan = db.selectFrom('plans').select('time_zone').where('id', '=', id);
+  return (await plan.executeTakeFirstOrThrow()).time_zone;
+}
+
+type ZonedPlan = Plan & { readonly timeZone: string };
 
 function hasSchedule({ cron, at, after }: PlanChange): boolean {
   return [cron, at, after].some((one) => one !== undefined);
 }
 
 /** A new schedule replaces the old one, also if it is of another kind. */
-function replaced({ key, name, instruction, cron, timeZone, misfire }: Plan, change: PlanChange): PlanInput {
+function replaced({ key, name, instruction, cron, timeZone, misfire }: ZonedPlan, change: PlanChange): PlanInput {
   return {
     key,
     name: change.name ?? name,
@@ -35,20 +44,20 @@ function replaced({ key, name, instruction, cron, timeZone, misfire }: Plan, cha
   };
 }
 
-async function changeWords(tx: Tx, agentId: string, plan: Plan, change: PlanChange): Promise<void> {
+async function changeWords(tx: Tx, agentId: string, plan: ZonedPlan, change: PlanChange): Promise<void> {
   const { key } = plan;
   const told = { name: change.name ?? plan.name, instruction: change.instruction ?? plan.instruction };
   const [{ name, instruction } = told] = parseNotes('plans', planInputSchema, [told]);
   const { noteLength } = await noteLimits(tx.db, agentId);
   assertLength(`The instruction of plan "${key}"`, instruction, noteLength);
-  // It does not move a plan with a fixed time, but a wrong one is a mistake.
-  if (change.timeZone !== undefined) parseTimeZone(change.timeZone);
   await tx.db
     .updateTable('plans')
     .set({
       name: toJson(name),
       instruction: toJson(instruction),
       misfire: change.misfire ?? plan.misfire,
+      // It does not move a plan with a fixed time. A later time without an offset is read in it.
+      time_zone: change.timeZone === undefined ? plan.timeZone : parseTimeZone(change.timeZone),
       set_by: 'operator',
       updated_at: tx.now(),
     })
