@@ -9,7 +9,7 @@ import { noteFailure } from '../../src/domain/notify/note-event.ts';
 import { sweepNotifications } from '../../src/domain/notify/sweep-notifications.ts';
 import { takeDue } from '../../src/domain/notify/take-due.ts';
 import { createProject } from '../../src/domain/projects/project.ts';
-import { removeMember } from '../../src/domain/spaces/membership.ts';
+import { addMember, removeMember } from '../../src/domain/spaces/membership.ts';
 import { waitFor } from '../../src/testing/index.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
 import { startWebSite } from '../support/web-site.ts';
@@ -330,6 +330,33 @@ describeIdleWorld('notifications', ({ world, kind, beside }) => {
     await gateway.send();
     expect((await rowsOf(world, { callId: open })).map(({ entity_id }) => entity_id).sort()).toEqual([ada, ben].sort());
     expect((await rowsOf(world, { callId: named })).map(({ entity_id }) => entity_id)).toEqual([ben]);
+  });
+});
+
+describeIdleWorld('notifications to the people of a large space', ({ world }) => {
+  test('[O8] those who may answer and have an address are found among any number of members, and at most 50 are told', async () => {
+    const people = async (count: number, email: string | undefined): Promise<string[]> => {
+      const made: string[] = [];
+      const metadata = email === undefined ? {} : { email };
+      for (let at = 0; at < count; at++)
+        made.push((await world.in((tx) => createEntity(tx, { kind: 'human', displayName: `P${at}`, metadata }))).id);
+      return made;
+    };
+    const silent = await people(60, undefined);
+    const readers = await people(60, 'reader@example.com');
+    const [host = ''] = await people(1, 'host@example.com');
+    const agentId = await world.agent();
+    const spaceId = await world.space('Hall', [...silent, ...readers]);
+    await world.in((tx) => addMember(tx, { spaceId, entityId: host, role: 'host' }));
+    const channel = { kind: 'email', host: '127.0.0.1', port: 9, tls: 'none', from: 'l@example.com' } as const;
+    const target = targetTo({ ...channel, login: undefined, to: undefined }, { name: 'hall', recipient: 'answerers' });
+    await using gateway = deliver(world, [target]);
+    const hosts = await openCall(world, agentId, { spaceId, answeredBy: { roles: ['host'] } });
+    const everyone = await openCall(world, agentId, { spaceId });
+    await gateway.send();
+    expect((await rowsOf(world, { callId: hosts })).map(({ entity_id }) => entity_id)).toEqual([host]);
+    const told = (await rowsOf(world, { callId: everyone })).map(({ entity_id }) => entity_id ?? '');
+    expect([told.length, new Set(told).size, told.every((id) => readers.includes(id))]).toEqual([50, 50, true]);
   });
 });
 

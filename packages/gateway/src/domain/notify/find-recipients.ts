@@ -59,24 +59,49 @@ async function findPerson(
 const MOST_ANSWERERS = 50;
 
 async function answerersOf(db: Kysely<Tables>, call: WaitingCall, project: string): Promise<readonly string[]> {
-  const named = call.answeredBy?.entities ?? [];
-  const people = await db
+  const ids: string[] = [];
+  for (let after = ''; ; ) {
+    const people = await candidates(db, call, { project, after });
+    for (const { id, metadata } of people) {
+      if (emailIn(metadata) === undefined || !(await mayAnswerUnseen(db, call, id))) continue;
+      if (ids.push(id) === MOST_ANSWERERS) return ids;
+    }
+    const last = people.at(-1);
+    if (last === undefined || people.length < PAGE_SIZE) return ids;
+    after = last.id;
+  }
+}
+
+const PAGE_SIZE = 200;
+
+/** People who could have an address and the right to answer, by id. Of a large space, only those are read. */
+async function candidates(
+  db: Kysely<Tables>,
+  { answeredBy, spaceId = '', runId }: WaitingCall,
+  { project, after }: { readonly project: string; readonly after: string },
+): Promise<readonly { readonly id: string; readonly metadata: string }[]> {
+  const named = ['', ...(answeredBy?.entities ?? [])];
+  const roles = ['', ...(answeredBy?.roles ?? [])];
+  return await db
     .selectFrom('entities')
     .select(['id', 'metadata'])
     .where('project_id', '=', project)
     .where('kind', '=', 'human')
     .where('deleted_at', 'is', null)
+    .where('metadata', 'like', '%"email"%')
+    .where('id', '>', after)
     .where((eb) =>
       eb.or([
-        eb('id', 'in', named.length === 0 ? [''] : [...named]),
+        eb('id', 'in', named),
         eb(
           'id',
           'in',
           eb
             .selectFrom('memberships')
             .select('entity_id')
-            .where('space_id', '=', call.spaceId ?? '')
-            .where('left_at', 'is', null),
+            .where('space_id', '=', spaceId)
+            .where('left_at', 'is', null)
+            .$if(answeredBy !== undefined, (members) => members.where('role', 'in', roles)),
         ),
         eb(
           'id',
@@ -85,19 +110,15 @@ async function answerersOf(db: Kysely<Tables>, call: WaitingCall, project: strin
             .selectFrom('runs')
             .innerJoin('contexts', 'contexts.id', 'runs.thread_id')
             .select('contexts.owner_id as id')
-            .where('runs.id', '=', call.runId)
+            .where('runs.id', '=', runId)
             .where('contexts.owner_id', 'is not', null)
             .$castTo<{ id: string }>(),
         ),
       ]),
     )
     .orderBy('id')
-    .limit(MOST_ANSWERERS)
+    .limit(PAGE_SIZE)
     .execute();
-  const ids: string[] = [];
-  for (const { id, metadata } of people)
-    if (emailIn(metadata) !== undefined && (await mayAnswerUnseen(db, call, id))) ids.push(id);
-  return ids;
 }
 
 /** The address in the metadata of a person, if it is one. */
