@@ -24,7 +24,7 @@ import { releaseHeld } from './domain/usage/hold-events.ts';
 import { listModels } from './models/list-models.ts';
 import { createEgress } from './ports/egress/egress.ts';
 import type { Services } from './ports/services.ts';
-import { announceJobs } from './runtime/jobs/announce-jobs.ts';
+import { JobAnnouncements } from './runtime/jobs/job-announcements.ts';
 import { Deliveries } from './runtime/notify/deliveries.ts';
 import { atMost } from './runtime/tools/at-most.ts';
 import { McpLogin } from './runtime/tools/mcp/mcp-login.ts';
@@ -261,6 +261,7 @@ async function start(starting: Starting): Promise<Running> {
       linkSecret: secret,
       baseUrl: () => settings.publicUrl ?? address.url ?? '',
     });
+    const jobs = new JobAnnouncements(services, outgoing);
     const app = createApp(services, {
       metrics,
       artifacts,
@@ -298,14 +299,14 @@ async function start(starting: Starting): Promise<Running> {
     const sweeps = [
       ...sweepsOf({ ...services, files: artifacts }),
       () => sweepUploads(services, artifacts),
-      () => announceJobs(services, outgoing),
+      () => jobs.tick(),
       () => deliveries.tick(),
     ];
     await worker.start({ sweeps });
     return {
       ...{ app, server, firstKey, found },
       signInLink: () => signInLink(services, starting, server.url),
-      stop: () => stop({ app, server, worker, deliveries, shared, close }, services),
+      stop: () => stop({ app, server, worker, jobs, deliveries, shared, close }, services),
     };
   } catch (error) {
     await shared.dispose();
@@ -339,10 +340,13 @@ async function signInLink(
 const LOOPBACK = ['localhost', '127.0.0.1', '::1'];
 
 /** Stops requests and runs first and the store last, so that everything that still writes finds it open. */
-async function stop({ app, server, worker, deliveries, shared, close }: Stopping, { limits }: Services): Promise<void> {
+async function stop(
+  { app, server, worker, jobs, deliveries, shared, close }: Stopping,
+  { limits }: Services,
+): Promise<void> {
   app.stop();
   await Promise.all([server.close({ graceMs: limits.graceMs }), worker.stop()]);
-  await deliveries.stop();
+  await Promise.all([jobs.stop(), deliveries.stop()]);
   // It has its own time limit.
   await shared.dispose();
   await atMost(CLOSE_MS, close());
@@ -352,6 +356,7 @@ interface Stopping {
   readonly app: App;
   readonly server: HttpServer;
   readonly worker: Worker;
+  readonly jobs: JobAnnouncements;
   readonly deliveries: Deliveries;
   readonly shared: SharedResources;
   readonly close: () => Promise<void>;

@@ -4,7 +4,7 @@ import { offerLapsed } from '../../src/domain/calls/offer-lapsed.ts';
 import { verifyWebhook } from '../../src/domain/calls/webhook-signature.ts';
 import { newId } from '../../src/domain/new-id.ts';
 import { createEgress } from '../../src/ports/egress/egress.ts';
-import { announceJobs } from '../../src/runtime/jobs/announce-jobs.ts';
+import { JobAnnouncements } from '../../src/runtime/jobs/job-announcements.ts';
 import type { Outgoing } from '../../src/runtime/tools/http/http-tool.ts';
 import { KnownSecrets } from '../../src/telemetry/known-secrets.ts';
 import { createSecrets } from '../../src/telemetry/secrets.ts';
@@ -62,6 +62,12 @@ describeIdleWorld('announcements by webhook', ({ world }) => {
     );
     return callId;
   };
+  /** One sweep of a gateway, until all requests that it makes have ended. */
+  const announce = async (outgoing: Outgoing): Promise<void> => {
+    const announcements = new JobAnnouncements(world.services, outgoing);
+    await announcements.tick();
+    await announcements.idle();
+  };
   const makeDue = async (): Promise<unknown> =>
     await world.in((tx) =>
       tx.db.updateTable('calls').set({ announce_at: 1 }).where('announce_at', 'is not', null).execute(),
@@ -76,12 +82,12 @@ describeIdleWorld('announcements by webhook', ({ world }) => {
     );
     await using outgoing = outgoingTo(site);
     const callId = await openJob(await world.agent('Dock', { jobs: jobs(site) }));
-    await announceJobs(world.services, outgoing);
-    await announceJobs(world.services, outgoing);
+    await announce(outgoing);
+    await announce(outgoing);
     expect(site.requests).toHaveLength(1);
     for (let round = 0; round < 3; round++) {
       await makeDue();
-      await announceJobs(world.services, outgoing);
+      await announce(outgoing);
     }
     expect(site.requests).toHaveLength(3);
     expect(await announceAt(callId)).toBeNull();
@@ -93,7 +99,7 @@ describeIdleWorld('announcements by webhook', ({ world }) => {
     await using outgoing = outgoingTo(site);
     const agentId = await world.agent('Dock', { jobs: jobs(site) });
     for (let count = 0; count < 30; count++) await openJob(agentId);
-    await Promise.all([announceJobs(world.services, outgoing), announceJobs(world.services, outgoing)]);
+    await Promise.all([announce(outgoing), announce(outgoing)]);
     const ids = site.requests.map(({ headers }) => headers['webhook-id']);
     expect([ids.length, new Set(ids).size]).toEqual([30, 30]);
   });
@@ -102,21 +108,49 @@ describeIdleWorld('announcements by webhook', ({ world }) => {
     await using site = await startWebSite();
     await using outgoing = outgoingTo(site);
     const callId = await openJob(await world.agent('Dock', { jobs: jobs(site) }));
-    await announceJobs(world.services, outgoing);
+    await announce(outgoing);
     await world.in((tx) =>
       tx.db.updateTable('calls').set({ claimed_until: 1, claims: 1 }).where('id', '=', callId).execute(),
     );
     expect(await offerLapsed(world.services)).toBe(1);
-    await announceJobs(world.services, outgoing);
+    await announce(outgoing);
     expect(site.requests.map(({ headers }) => headers['webhook-id'])).toEqual([`${callId}:1`, `${callId}:2`]);
     expect(JSON.parse(site.requests[1]?.body ?? '')).toMatchObject({ callId, claims: 1 });
+  });
+
+  test('[X2] [O13] a webhook that never answers delays neither the sweep nor the jobs of another agent', async () => {
+    await using hanging = await startWebSite(() => {});
+    await using site = await startWebSite();
+    await using outgoing = outgoingTo(site);
+    outgoing.egress.setAllow([site.host, hanging.host]);
+    const [stuck, other] = [
+      await world.agent('Stuck', { jobs: jobs(hanging) }),
+      await world.agent('Dock', { jobs: jobs(site) }),
+    ];
+    for (let count = 0; count < 25; count++) await openJob(stuck);
+    const first = await openJob(other);
+    const gateway = new JobAnnouncements(world.services, outgoing);
+    await gateway.tick();
+    await waitFor(() => site.requests.length === 1);
+    const second = await openJob(other);
+    await waitFor(async () => {
+      await gateway.tick();
+      return site.requests.length === 2;
+    });
+    expect(site.requests.map(({ headers }) => headers['webhook-id'])).toEqual([`${first}:1`, `${second}:1`]);
+    await waitFor(() => hanging.requests.length === 20);
+    await gateway.stop();
+    // Attempts that the stop broke off are neither failures nor forgotten.
+    expect(JSON.stringify(world.logs)).not.toContain(stuck);
+    const open = world.store.db.selectFrom('calls').select('id').where('agent_id', '=', stuck);
+    expect(await open.where('announce_at', 'is not', null).execute()).toHaveLength(25);
   });
 
   test('without a webhook no announcement is sent or stays due', async () => {
     await using site = await startWebSite();
     await using outgoing = outgoingTo(site);
     const callId = await openJob(await world.agent('Dock'));
-    await announceJobs(world.services, outgoing);
+    await announce(outgoing);
     expect(site.requests).toEqual([]);
     expect(await announceAt(callId)).toBeNull();
   });
@@ -126,7 +160,7 @@ describeIdleWorld('announcements by webhook', ({ world }) => {
     await using outgoing = outgoingTo(site);
     outgoing.egress.setAllow([]);
     await openJob(await world.agent('Dock', { jobs: jobs(site) }));
-    await announceJobs(world.services, outgoing);
+    await announce(outgoing);
     expect(site.requests).toEqual([]);
     expect(JSON.stringify(world.logs)).toContain('could not be announced to the webhook');
     expect(JSON.stringify(world.logs)).not.toContain(KEY);
