@@ -17,7 +17,7 @@ describeIdleWorld('codes of links', ({ world }) => {
     await gateway.send();
     const [row] = await rowsOf(world, { callId });
     if (row === undefined) throw new Error('There is no notification.');
-    return { ada, callId, row, code: cardCode(LINK_SECRET, row.id) };
+    return { ada, callId, row, targets: new Map([[target.name, target]]), code: cardCode(LINK_SECRET, row.id) };
   }
   const open = (code: string) => world.in((tx) => openCardLink(tx, LINK_SECRET, code));
   const reasonOf = async (code: string): Promise<unknown> =>
@@ -58,18 +58,43 @@ describeIdleWorld('codes of links', ({ world }) => {
 
   test('[O8] a notification that has failed is sent again on demand, with the same id', async () => {
     await using site = await startWebSite();
-    await using gateway = deliver(world, [targetTo(webhookTo(site.url), { name: 'again' })], { allow: [site.host] });
+    const target = targetTo(webhookTo(site.url), { name: 'again' });
+    const targets = new Map([['again', target]]);
+    await using gateway = deliver(world, [target], { allow: [site.host] });
     const callId = await openCall(world, await world.agent());
     await gateway.send();
     const [row] = await rowsOf(world, { callId });
     const id = row?.id ?? '';
-    await expect(world.in((tx) => retryNotification(tx, id))).rejects.toMatchObject({ code: 'not_failed' });
+    await expect(world.in((tx) => retryNotification(tx, targets, { id }))).rejects.toMatchObject({
+      code: 'not_failed',
+    });
     await world.in((tx) => tx.db.updateTable('notifications').set({ status: 'failed' }).where('id', '=', id).execute());
-    await expect(world.in((tx) => retryNotification(tx, id, { project: 'acme' }))).rejects.toMatchObject({
+    await expect(
+      world.in((tx) => retryNotification(tx, targets, { id, view: { project: 'acme' } })),
+    ).rejects.toMatchObject({
       code: 'not_found',
     });
-    expect(await world.in((tx) => retryNotification(tx, id))).toMatchObject({ status: 'pending', attempts: 0 });
+    expect(await world.in((tx) => retryNotification(tx, targets, { id }))).toMatchObject({
+      status: 'pending',
+      attempts: 0,
+    });
     await gateway.send();
     expect(site.requests.map(({ headers }) => headers['webhook-id'])).toEqual([id, id]);
+  });
+
+  test('[O8] the link of a notification that is sent again works for as long as a new one, and not longer than its call', async () => {
+    const again = async (more: { readonly expiresAt?: number }) => {
+      const { row, code, targets } = await notify(more);
+      // It was given up days ago.
+      const old = { status: 'failed', created_at: 1, link_expires_at: 2 } as const;
+      await world.in((tx) => tx.db.updateTable('notifications').set(old).where('id', '=', row.id).execute());
+      expect(await reasonOf(code)).toBe('expired');
+      const { linkExpiresAt } = await world.in((tx) => retryNotification(tx, targets, { id: row.id }));
+      expect(await reasonOf(code)).toBe('opened');
+      return linkExpiresAt;
+    };
+    const before = await world.in(async (tx) => tx.now());
+    expect(await again({})).toBeGreaterThanOrEqual(before + 3_600_000);
+    expect(await again({ expiresAt: before + 60_000 })).toBe(before + 60_000);
   });
 });

@@ -54,12 +54,16 @@ export async function listNotifications(
 }
 
 /** Sends a notification again that was given up. */
-export async function retryNotification(tx: Tx, id: string, view: View = EVERYTHING): Promise<Notification> {
+export async function retryNotification(
+  tx: Tx,
+  targets: OpenTargets,
+  { id, view = EVERYTHING }: { readonly id: string; readonly view?: View | undefined },
+): Promise<Notification> {
   const row = isId(id) ? await findRow(tx.db, id, view) : undefined;
   if (row === undefined) throw notFound('notification', id);
   const [again] = await tx.db
     .updateTable('notifications')
-    .set({ status: 'pending', attempts: 0, next_at: tx.now() })
+    .set({ status: 'pending', attempts: 0, next_at: tx.now(), link_expires_at: await linkExpiry(tx, targets, row) })
     .where('id', '=', id)
     .where('status', '=', 'failed')
     .returningAll()
@@ -67,6 +71,18 @@ export async function retryNotification(tx: Tx, id: string, view: View = EVERYTH
   if (again === undefined)
     throw new ApiError('not_failed', `The notification is ${row.status}. Only one that has failed can be sent again.`);
   return toNotification(again);
+}
+
+/** A link that is sent again works as long as one that is sent first, and at most until its call expires: it could be dead on arrival. */
+async function linkExpiry(
+  tx: Tx,
+  targets: OpenTargets,
+  { call_id: callId, target, link_expires_at: before }: NotificationRow,
+): Promise<number | null> {
+  const linkMs = targets.get(target)?.linkMs;
+  if (before === null || linkMs === undefined) return before;
+  const call = await tx.db.selectFrom('calls').select('expires_at').where('id', '=', callId).executeTakeFirst();
+  return Math.min(tx.now() + linkMs, call?.expires_at ?? Number.POSITIVE_INFINITY);
 }
 
 /** Sends a message without content to a target, to see whether it arrives. */

@@ -115,7 +115,7 @@ export function notificationEndpoints({ targets, secret, attempts }: Notificatio
       answer: notificationSchema,
       refusals: [409],
       audit: auditNotification,
-      handle: ({ caller, params }, tx) => retryNotification(tx, params.id, viewOf(caller)),
+      handle: ({ caller, params }, tx) => retryNotification(tx, targets, { id: params.id, view: viewOf(caller) }),
     }),
     endpoint({
       method: 'post',
