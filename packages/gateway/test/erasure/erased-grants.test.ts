@@ -56,6 +56,20 @@ describe.each(databases)('grants and erasures on $kind', ({ create }) => {
     expect(await office.gateway.api(`/api/grants/${body.grantId}`)).toMatchObject({ status: 'active', conditions });
   });
 
+  test('[O1] [O9] erasing a person of another project does not end a grant with the same words', async () => {
+    const office = await open();
+    const id = await grant(office, 'Zq');
+    const { api } = office.gateway;
+    await api('/api/projects', { id: 'acme' });
+    const { key } = await api('/api/keys', { name: 'Acme', scopes: ['admin'], project: 'acme' });
+    const person = await api('/api/entities', { kind: 'human', displayName: 'Mumbleford' }, { key });
+    await erase(office, `/api/entities/${person.id}`);
+    expect(await api(`/api/grants/${id}`)).toMatchObject({
+      status: 'active',
+      conditions: [{ field: '/to', oneOf: ['Zq', 'Mumbleford'] }],
+    });
+  });
+
   test('[O3] a grant whose conditions were made of erased texts is erased and ends', async () => {
     const office = await open();
     const id = await grant(office, 'Zq');

@@ -144,6 +144,43 @@ describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
     expect(await where(PLANTED, SENTENCE, NAME)).toEqual(nowhere(PLANTED, SENTENCE, NAME));
   }, 150_000);
 
+  test('[O1] [O3] an erasure in one project changes no text of another project, whatever the person there was called and wrote', async () => {
+    const gateway = await open(parrot);
+    const { agent, ben, space } = await settle(gateway);
+    const about = `Ask ${NAME} about ${PLANTED}: ${SENTENCE}.`;
+    await say(gateway, space, ben, about);
+    await quiet(gateway, 1);
+    await gateway.api(`/api/agents/${agent}/plans`, { name: NAME, instruction: about, after: 'P1D' });
+    const [run] = (await gateway.api(`/api/runs?agentId=${agent}`)).items;
+    const texts = () =>
+      Promise.all(
+        [
+          `/api/spaces/${space}/messages`,
+          ...['memories', 'goals', 'plans', 'inbox'].map((part) => `/api/agents/${agent}/${part}`),
+          `/api/runs/${run.id}`,
+          `/api/runs/${run.id}/transcript`,
+        ].map((path) => gateway.api(path)),
+      );
+    const before = await texts();
+    for (const one of before.slice(0, 5)) expect(JSON.stringify(one)).toContain(SENTENCE);
+
+    await gateway.api('/api/projects', { id: 'acme' });
+    const { key } = await gateway.api('/api/keys', { name: 'Acme', scopes: ['admin'], project: 'acme' });
+    const inAcme = async (path: string, body?: object, method?: string) =>
+      await gateway.api(path, body, { key, ...(method === undefined ? {} : { method }) });
+    const theirs = await inAcme('/api/agents', { name: 'Polly', instructions: 'Help.', tools: [] });
+    const twin = await inAcme('/api/entities', { kind: 'human', displayName: NAME });
+    const members = [theirs, twin].map(({ id }) => ({ entityId: id }));
+    const hall = await inAcme('/api/spaces', { name: 'Hall', members });
+    await inAcme(`/api/spaces/${hall.id}/messages`, { entityId: twin.id, text: about });
+    await quiet(gateway, 2);
+    const { id } = await inAcme(`/api/entities/${twin.id}`, undefined, 'DELETE');
+    await doneErasure(gateway, id);
+    expect(JSON.stringify(await inAcme(`/api/agents/${theirs.id}/memories`))).not.toContain(SENTENCE);
+    expect(JSON.stringify(await inAcme(`/api/spaces/${hall.id}/messages`))).not.toContain(SENTENCE);
+    expect(await texts()).toEqual(before);
+  }, 150_000);
+
   test('[O3] a run that has the text in memory cannot write it again, on this gateway or on another', async () => {
     const asked = Promise.withResolvers<void>();
     const answer = Promise.withResolvers<void>();

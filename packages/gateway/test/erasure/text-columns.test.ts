@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { SEARCHED_TABLES } from '../../src/domain/erasure/erase-copies.ts';
+import { ownerColumn } from '../../src/domain/erasure/of-other-projects.ts';
 import { ERASED_TABLES, TEXT_COLUMNS } from '../../src/domain/erasure/text-columns.ts';
 import type { Tables } from '../../src/ports/store/schema/tables.ts';
 import type { Store } from '../../src/ports/store/store.ts';
@@ -12,6 +13,12 @@ test('[O3] every table with texts in which copies are replaced is searched', () 
     Object.values(columns).some((how) => how === 'json' || how === 'text'),
   );
   expect(withTexts.map(([table]) => table).filter((table) => !SEARCHED_TABLES.includes(table))).toEqual([]);
+});
+
+test('[O1] [O3] of every searched table, it is known to which project a row belongs', () => {
+  const unowned = SEARCHED_TABLES.filter((table) => ownerColumn(table as keyof Tables) === undefined);
+  // Equal texts of requests are one row for all projects.
+  expect(unowned).toEqual(['request_texts']);
 });
 
 describe.each(databases)('the text columns of $kind', ({ create }) => {

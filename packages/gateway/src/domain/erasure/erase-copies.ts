@@ -14,6 +14,7 @@ import {
   releaseThread,
 } from './erasure-job.ts';
 import { ERASED_JSON } from './mark.ts';
+import { ofOtherProjects, ownerColumn } from './of-other-projects.ts';
 import { TEXT_COLUMNS } from './text-columns.ts';
 
 /** The primary keys of the tables in which copies are searched. */
@@ -45,7 +46,8 @@ type Row = Readonly<Record<string, string | number | null>>;
 
 /**
  * Searches all other texts for copies, e.g. what an agent wrote in a later run, with the transcript in view. Messages of other people are
- * theirs, and stay as they are.
+ * theirs, and stay as they are. So does everything of other projects: nothing moves between projects, and a text that is written in two of them
+ * is no copy.
  */
 export async function eraseCopies(job: ErasureJob, collected: Collected): Promise<void> {
   const people = await peopleOf(job);
@@ -84,7 +86,7 @@ async function eraseIn(job: ErasureJob, search: Search): Promise<void> {
   const columns = Object.entries(TEXT_COLUMNS[table]).flatMap(([name, how]) =>
     how === 'json' || how === 'text' ? [name] : [],
   );
-  const extra = table === 'messages' ? ['entity_id', 'run_id', 'kind'] : [];
+  const extra = [ownerColumn(table) ?? [], table === 'messages' ? ['entity_id', 'run_id', 'kind'] : []].flat();
   const selected = sql.join([...new Set([...keys, ...columns, ...extra])].map((one) => sql.ref(one)));
   const held: Held = { threadId: undefined };
   try {
@@ -101,7 +103,11 @@ async function eraseIn(job: ErasureJob, search: Search): Promise<void> {
         from === undefined ? sql`1 = 1` : sql`(${key}) > (${sql.join(keys.map((one) => sql`${from[one]}`))})`;
       const page = sql<Row>`select ${selected} from ${sql.table(table)} where ${condition} order by ${key} limit ${sql.lit(job.store.rowsAtOnce)}`;
       const { rows } = await page.execute(job.store.db);
-      const found = rows.flatMap((row) => changeOf(row, columns, search));
+      const found = await withoutOthers(
+        job,
+        table,
+        rows.flatMap((row) => changeOf(row, columns, search)),
+      );
       if (found.length > 0) await change(job, search, found, held);
       // The rest of the page belongs to other threads.
       if (held.threadId !== undefined && String(rows.at(-1)?.thread_id ?? '') !== held.threadId)
@@ -111,6 +117,20 @@ async function eraseIn(job: ErasureJob, search: Search): Promise<void> {
       if (after === undefined || rows.length < job.store.rowsAtOnce) return;
     }
   }
+}
+
+/** Asked only for rows in which something was found: they are few. */
+async function withoutOthers(
+  { store, erasure }: ErasureJob,
+  table: keyof Tables,
+  found: readonly Change[],
+): Promise<readonly Change[]> {
+  const column = ownerColumn(table);
+  if (column === undefined || found.length === 0) return found;
+  const ownerOf = ({ row }: Change): string => String(row[column]);
+  const owners = found.map(ownerOf);
+  const others = await ofOtherProjects(store.db, { table, project: erasure.project_id, owners });
+  return found.filter((one) => !others.has(ownerOf(one)));
 }
 
 interface Change {

@@ -12,10 +12,12 @@ export async function eraseGrants(job: ErasureJob, { runIds, copies }: Collected
   for (let after = ''; ; ) {
     const grants = await store.db
       .selectFrom('grants')
-      .select(['id', 'run_id', 'granted_by', 'conditions'])
-      .where('id', '>', after)
-      .where('conditions', '!=', NONE)
-      .orderBy('id')
+      .innerJoin('agents', 'agents.id', 'grants.agent_id')
+      .select(['grants.id', 'grants.run_id', 'grants.granted_by', 'grants.conditions'])
+      .where('grants.id', '>', after)
+      .where('grants.conditions', '!=', NONE)
+      .where('agents.project_id', '=', erasure.project_id)
+      .orderBy('grants.id')
       .limit(store.rowsAtOnce)
       .execute();
     const erased = grants.filter(
