@@ -209,6 +209,35 @@ describe.each(databases)('an erasure on $kind', ({ kind, create }) => {
     expect(await where(PLANTED, SENTENCE)).toEqual(nowhere(PLANTED, SENTENCE));
   }, 150_000);
 
+  test('[O3] [O6] a plan that an operator sets while an agent reads a message is not erased with the message', async () => {
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
+    const gateway = await open(async ({ prompt }) => {
+      if (prompt.some(({ role }) => role === 'tool')) return 'Planned.';
+      asked.resolve();
+      await answer.promise;
+      return [
+        {
+          toolName: 'set_plans',
+          input: { plans: [{ key: 'own', name: 'Visit', instruction: SENTENCE, after: 'P1D' }] },
+        },
+      ];
+    });
+    const { agent, ada, space } = await settle(gateway);
+    await say(gateway, space, ada, SENTENCE);
+    await asked.promise;
+    const plan = { key: 'backup', name: 'Backup', instruction: 'Store the files.', cron: '0 3 * * *' };
+    const set = await gateway.api(`/api/agents/${agent}/plans`, plan);
+    answer.resolve();
+    await quiet(gateway, 1);
+    expect((await gateway.api(`/api/agents/${agent}/plans`)).items).toHaveLength(2);
+    const { id: erasureId } = await gateway.api(`/api/entities/${ada}`, undefined, { method: 'DELETE' });
+    await doneErasure(gateway, erasureId);
+    const { items } = await gateway.api(`/api/agents/${agent}/plans`);
+    expect(items.find(({ key }: { key: string }) => key === 'backup')).toEqual(set);
+    expect(JSON.stringify(items)).not.toContain(SENTENCE);
+  }, 150_000);
+
   test('[O3] an erased transcript is still valid: the agent continues, and every call has its result', async () => {
     const requests: LanguageModelV4CallOptions[] = [];
     const gateway = await open((request) => {

@@ -26,8 +26,11 @@ export async function eraseNotes(job: ErasureJob, { threadId, runIds }: TakingRu
     spans.push(...(await db.selectFrom('runs').select(['created_at', 'ended_at']).where('id', 'in', few).execute()));
   const wasWritten = (at: number): boolean =>
     spans.some(({ created_at, ended_at }) => created_at <= at && (ended_at === null || at <= ended_at));
-  const notesOf = (table: 'goals' | 'memories' | 'plans') =>
-    db.selectFrom(table).select(['key', 'updated_at']).where('agent_id', '=', threadId).execute();
+  const notesOf = async (table: 'goals' | 'memories' | 'plans') => {
+    const notes = db.selectFrom(table).select(['key', 'updated_at']).where('agent_id', '=', threadId);
+    // A plan that an operator set during the run was not written by it.
+    return await (table === 'plans' ? notes.where('plans.set_by', 'is', null) : notes).execute();
+  };
   let count = 0;
   for (const table of ['goals', 'memories', 'plans'] as const) {
     const written = (await notesOf(table)).filter(({ key, updated_at }) => !isErasedKey(key) && wasWritten(updated_at));
