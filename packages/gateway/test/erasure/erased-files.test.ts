@@ -3,6 +3,7 @@ import type { ScriptedReply } from '@lastcall/core/testing';
 import { type TestGateway, waitFor } from '@lastcall/gateway/testing';
 import { describe, expect, test } from 'vitest';
 import { fixedTool } from '../chat/chat-api.ts';
+import { filer, working } from '../files/filing.ts';
 import { forEachTest } from '../support/for-all-tests.ts';
 import { databases } from '../support/stores.ts';
 import { erasureGateways } from './erasure-gateways.ts';
@@ -116,6 +117,38 @@ describe.each(databases)('an erasure of files and short texts on $kind', ({ crea
     await runsEnded(gateway, 2);
     await erased(gateway, `/api/entities/${ada}`);
     expect(await gateway.api(`/api/agents/${agent}/transcript`)).toEqual(before);
+  });
+
+  test('[O3] a file that an operator writes while an agent reads a message is not deleted with the message', async () => {
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
+    const model = async ({ prompt }: LanguageModelV4CallOptions): Promise<ScriptedReply> => {
+      if (prompt.some(({ role }) => role === 'tool')) return 'Noted.';
+      asked.resolve();
+      await answer.promise;
+      return working({ write: { 'own.txt': 'She is Vb3n.' } });
+    };
+    const gateway = await open(model, {
+      definitions: { clerk: filer() },
+      agents: [{ name: 'Clerk', instructions: '', definition: 'clerk' }],
+    });
+    const { ada } = await settle(gateway);
+    const [{ id: agent }] = (await gateway.api('/api/agents')).items;
+    const members = [agent, ada].map((entityId) => ({ entityId }));
+    const space = (await gateway.api('/api/spaces', { name: 'Desk', members })).id;
+    await gateway.api(`/api/spaces/${space}/messages`, { entityId: ada, text: SHORT });
+    await asked.promise;
+    const content = 'Prices of 2026.';
+    await gateway.api(`/api/agents/${agent}/files/prices.txt`, { content }, { method: 'PUT' });
+    answer.resolve();
+    await runsEnded(gateway, 1);
+    const files = async () =>
+      (await gateway.api(`/api/agents/${agent}/files`)).items.map(({ path }: { path: string }) => path);
+    expect(await files()).toEqual(['own.txt', 'prices.txt']);
+    await erased(gateway, `/api/entities/${ada}`);
+    expect(await files()).toEqual(['prices.txt']);
+    expect(await gateway.api(`/api/agents/${agent}/files/prices.txt`)).toMatchObject({ content });
+    expect(await left('Vb3n')).toEqual(NOWHERE('Vb3n'));
   });
 
   test('[O3] erasing a conversation deletes its files, and nothing of others', async () => {

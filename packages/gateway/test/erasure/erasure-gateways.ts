@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { scriptedModel } from '@lastcall/core/testing';
-import { startTestGateway, type TestGateway } from '@lastcall/gateway/testing';
+import { startTestGateway, type TestGateway, type TestGatewayOptions } from '@lastcall/gateway/testing';
 import { afterEach } from 'vitest';
 import { forEachTest } from '../support/for-all-tests.ts';
 import type { Database } from '../support/stores.ts';
@@ -11,7 +11,7 @@ interface ErasureGateways {
   /** The folder of a gateway whose database is elsewhere. */
   readonly home: { readonly path: string };
   /** Starts a gateway on the database of the test. It is stopped after the test. */
-  open(model: Parameters<typeof scriptedModel>[0]): Promise<TestGateway>;
+  open(model: Parameters<typeof scriptedModel>[0], config?: Omit<TestGatewayOptions, 'model'>): Promise<TestGateway>;
   /** Stops them now, so that nothing writes to the files that are searched. */
   stop(): Promise<void>;
 }
@@ -30,14 +30,14 @@ export function erasureGateways(database: Pick<Database, 'kind' | 'location'>): 
   return {
     home,
     stop,
-    async open(model) {
+    async open(model, config = {}) {
       const where =
         database.kind === 'postgres'
           ? { databaseUrl: database.location, home: home.path }
           : { home: database.location };
       // An erasure waits for one and a half leases for a run that does not end.
       const tuning = { sweepMs: 250, graceMs: 100, leaseMs: 2_000 };
-      const gateway = await startTestGateway({ ...where, model: scriptedModel(model), tuning });
+      const gateway = await startTestGateway({ ...config, ...where, model: scriptedModel(model), tuning });
       gateways.push(gateway);
       return gateway;
     },

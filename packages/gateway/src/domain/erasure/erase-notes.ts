@@ -1,4 +1,6 @@
+import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
+import type { FileChanger } from '../files/stored-file.ts';
 import { chunks } from './collect-texts.ts';
 import type { ErasureJob } from './erasure-job.ts';
 import { ERASED_JSON } from './mark.ts';
@@ -16,7 +18,7 @@ interface Span {
 }
 
 /**
- * Goals, memories, plans and files that an agent wrote in runs that took the texts. Their rows do not say which run wrote them, so the
+ * Goals, memories, plans and files that an agent wrote in runs that took the texts. Only files say which run wrote them; of the others, the
  * times tell. Keys are made of words of the text, so they are replaced, too.
  */
 export async function eraseNotes(job: ErasureJob, { threadId, runIds }: TakingRuns, piece: Piece): Promise<void> {
@@ -40,14 +42,17 @@ export async function eraseNotes(job: ErasureJob, { threadId, runIds }: TakingRu
         return 1;
       });
   }
-  const files = await db.selectFrom('files').select(['path', 'changed_at']).where('thread_id', '=', threadId).execute();
-  for (const { path, changed_at } of files)
-    if (wasWritten(changed_at))
-      await piece(async (tx) => {
-        for (const table of ['files', 'file_undo'] as const)
-          await tx.db.deleteFrom(table).where('thread_id', '=', threadId).where('path', '=', path).execute();
-        return 1;
-      });
+  const taking = new Set(runIds);
+  const files = await db.selectFrom('files').select(['path', 'changed_by']).where('thread_id', '=', threadId).execute();
+  for (const { path, changed_by } of files) {
+    const by = fromJson<FileChanger>(changed_by);
+    if (!('runId' in by) || !taking.has(by.runId)) continue;
+    await piece(async (tx) => {
+      for (const table of ['files', 'file_undo'] as const)
+        await tx.db.deleteFrom(table).where('thread_id', '=', threadId).where('path', '=', path).execute();
+      return 1;
+    });
+  }
 }
 
 export const erasedKey = ({ erasure }: ErasureJob, count: number): string => `erased-${erasure.id.slice(-6)}-${count}`;
