@@ -3,8 +3,14 @@
  * larger than any. Decimals, and numbers with an exponent, are approximations anyway.
  */
 export function inexactNumber(text: string): string | undefined {
+  for (const { number } of longNumbers(text)) if (!isExact(number)) return number;
+  return undefined;
+}
+
+/** The numbers in JSON text, and where they are. None if all of them are short. */
+export function* longNumbers(text: string): Generator<{ readonly at: number; readonly number: string }> {
   // Most texts need no closer look.
-  if (!/\d{16}|\d[eE]/.test(text)) return undefined;
+  if (!/\d{16}|\d[eE]/.test(text)) return;
   for (let at = 0; at < text.length; at++) {
     if (text[at] === '"') {
       at = endOfString(text, at);
@@ -13,10 +19,9 @@ export function inexactNumber(text: string): string | undefined {
     NUMBER.lastIndex = at;
     const number = NUMBER.exec(text)?.[0];
     if (number === undefined) continue;
-    if (!isExact(number)) return number;
+    yield { at, number };
     at += number.length - 1;
   }
-  return undefined;
 }
 
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;

@@ -77,6 +77,23 @@ describe.each(databases)('incoming hooks on $kind', ({ kind, create }) => {
     expect(JSON.stringify(event)).not.toContain('other');
   });
 
+  test.each(SCHEMES)(
+    '[O7] an event of %s with numbers that are too large arrives with them as texts',
+    async (scheme) => {
+      const id = `evt_${scheme}_large`;
+      const said = { 'a "1e999, ': 'x 99999999999999999999 \\', mass: 6.02e23, exact: 9007199254740991, cost: 1.5 };
+      const text = JSON.stringify(bodyOf(scheme, id, { said })).replace(
+        '"exact":',
+        '"ids":[1234567890123456789,-1e400],"exact":',
+      );
+      const sent = () => send(scheme, { id, body: Buffer.from(text) });
+      expect((await post(gateway.url, scheme, sent())).json).toEqual({ ok: true, duplicate: false });
+      expect((await post(gateway.url, scheme, sent())).json).toEqual({ ok: true, duplicate: true });
+      const [event] = await arrived(id);
+      expect(event?.event.data.said).toEqual({ ...said, mass: '6.02e+23', ids: ['1234567890123456789', '-1e400'] });
+    },
+  );
+
   test('[O7] a repetition is recognized also if its body has names with escapes, which V8 may misread', async () => {
     // After these, JSON.parse of Node 24 may read "\\n" as "\\\\" in objects that begin in the same way.
     const kept = ['{"a":1,"\\\\":2}', '{"a":1,"\\\\n":2}'].map((text) => JSON.parse(text));

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
-import { parseJson } from '@lastcall/core/internal';
+import { longNumbers, parseJson } from '@lastcall/core/internal';
 import { ApiError } from '../../domain/api-error.ts';
 import type { Place } from '../places.ts';
 
@@ -105,13 +105,22 @@ export function textOf(bytes: Uint8Array = new Uint8Array()): string {
   return decode(bytes, wholeUtf8);
 }
 
+interface ParseOptions {
+  /** Numbers that we could not store exactly are read as texts, and not refused. */
+  readonly hasLargeNumbers?: boolean;
+}
+
 /** Parses JSON text to a value that is safe to traverse, store and send on. */
-export function parseBody(bytes: Uint8Array, contentType: string | null): unknown {
+export function parseBody(
+  bytes: Uint8Array,
+  contentType: string | null,
+  { hasLargeNumbers = false }: ParseOptions = {},
+): unknown {
   if (!isJson(contentType))
     throw new ApiError('unsupported_media_type', 'The body must be sent as Content-Type: application/json.');
   const text = decode(bytes);
   assertShallow(text);
-  const value = parse(text);
+  const value = parse(hasLargeNumbers ? withLargeAsTexts(text) : text);
   assertSound(value, '');
   return value;
 }
@@ -180,6 +189,17 @@ function assertSound(value: unknown, path: string): void {
     if (key === '__proto__') throw unsound(at, 'is not allowed as a name. Choose another.');
     assertSound(one, at);
   }
+}
+
+function withLargeAsTexts(text: string): string {
+  const parts: string[] = [];
+  let from = 0;
+  for (const { at, number } of longNumbers(text)) {
+    if (isExact(Number(number))) continue;
+    parts.push(text.slice(from, at), `"${number}"`);
+    from = at + number.length;
+  }
+  return parts.join('') + text.slice(from);
 }
 
 function isExact(value: number): boolean {
