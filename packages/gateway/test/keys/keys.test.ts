@@ -41,6 +41,13 @@ describe.each(databases)('secret keys on $kind', ({ kind, create }) => {
     expect(items.find((one) => one.id === id)).toMatchObject({ revokedAt: 1 });
   });
 
+  test('[G51] a key cannot have the name of the one that the environment sets, because a start would revoke it', async () => {
+    await expect(make(['read'], 'LASTCALL_SECRET_KEY')).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringContaining('Choose another.'),
+    });
+  });
+
   test('[G51] a key is found by its secret, with its scopes', async () => {
     const { id, key } = await make(['read', 'read']);
     expect(key).toMatch(/^lc_sk_[\w-]{43}$/);

@@ -40,8 +40,13 @@ export interface NewKey extends KeyLimits {
   readonly expiresAt?: number | undefined;
 }
 
+/** The name of the key that the environment sets. A start revokes all others of that name. */
+export const CONFIGURED = 'LASTCALL_SECRET_KEY';
+
 /** Creates a key and returns it. It cannot be read again: only its hash is stored. */
 export async function createKey(tx: Tx, newKey: NewKey): Promise<{ readonly id: string; readonly key: string }> {
+  if (newKey.name === CONFIGURED)
+    throw invalid('name', 'is for the key that the environment sets: a start would revoke this one. Choose another.');
   const key = `${KEY_PREFIX}${randomBytes(32).toString('base64url')}`;
   const row = await insertKey(tx, newKey, key);
   return { id: row.id, key };

@@ -2,7 +2,7 @@ import { LastcallError } from '@lastcall/core';
 import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { announceRevocation } from '../streams/revocations.ts';
-import { createKey, hashKey, insertKey } from './api-key.ts';
+import { CONFIGURED, createKey, hashKey, insertKey } from './api-key.ts';
 
 /**
  * Makes sure that there is a key. Returns the one that the very first start creates, to be shown once. Returns
@@ -18,8 +18,6 @@ export async function ensureFirstKey(
     return (await createKey(tx, { name: 'first key', scopes: ['admin'] })).key;
   });
 }
-
-const CONFIGURED = 'LASTCALL_SECRET_KEY';
 
 /** Setting another LASTCALL_SECRET_KEY revokes the previous one. */
 async function configure(tx: Tx, secretKey: string): Promise<undefined> {
