@@ -90,7 +90,9 @@ describe.each(embedded)('tools that change, on $kind', ({ create }) => {
     const { runId, callId } = asked;
     await agent.gateway.api(`/api/runs/${runId}/tool-results`, { callId, approve: true });
     const { settled } = await agent.ended();
-    expect(settled).toMatchObject([{ callId, outcome: { status: 'error', code: 'server_unavailable' } }]);
+    const text = expect.stringContaining('The MCP server "web" is down');
+    expect(settled).toMatchObject([{ callId, outcome: { status: 'error', code: 'denied', text } }]);
+    expect(JSON.stringify(settled)).not.toContain('has changed');
   });
 
   test('[X17] a call that was approved does not run with a definition that changed since', async () => {

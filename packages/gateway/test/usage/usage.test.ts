@@ -172,6 +172,33 @@ describeWorlds(
       });
     });
 
+    test.each([false, true])(
+      '[K13] the request of a turn that the timeout of its call cuts off is counted (streamed: %s)',
+      async (isStreamed) => {
+        const think = tool({
+          description: 'Thinks.',
+          inputSchema: z.object({}),
+          timeoutMs: 50,
+          execute: async (_input, ctx) =>
+            (await ctx.runTurn({ prompt: 'Deep?', ...(isStreamed ? { onEvent: () => undefined } : {}) })).response,
+        });
+        const model = scriptedModel(async ({ prompt, abortSignal }) => {
+          if (textsOf(prompt).includes('Deep?'))
+            await new Promise((_resolve, reject) => {
+              abortSignal?.addEventListener('abort', () => reject(abortSignal.reason));
+            });
+          return prompt.some(({ role }) => role === 'tool') ? 'Yes.' : { toolName: 'think', input: {} };
+        });
+        const definitions = { thinker: defineAgent({ tools: { think } }) };
+        const world = await open({ models: { default: named(model, 'm') }, prices: PRICES, definitions });
+        const [ann, bot] = [await world.person('Ann'), await world.agent('Bot', { definition: 'thinker' })];
+        await world.say(await world.space('Lobby', [ann, bot]), ann, 'One?');
+        await untilQuiet(world);
+        const { items } = await report(world, 'kind');
+        expect(items).toContainEqual(expect.objectContaining({ kind: 'sub-agent', requests: 1, estimated: true }));
+      },
+    );
+
     test('[K13] requests of a machine are included, and marked', async () => {
       const desk = node({ instructions: 'You are the desk.' });
       const definitions = { desk: defineAgent({ machine: charter({ nodes: { desk } }) }) };

@@ -107,6 +107,21 @@ describeWorlds('useChat: approvals', (open) => {
     expect(paid).toEqual([]);
   });
 
+  test('[S11] another answer does not deny what other people have to approve', async () => {
+    const { pay } = payTool();
+    const model = scriptedModel([[call('pay', { amount: 5 })], 'I wait for your manager.']);
+    const world = await open({
+      models: { default: model },
+      tools: { pay: { tool: pay, answerers: { roles: ['manager'] } } },
+    });
+    const chats = await openChatWorld(world, { tools: ['pay'] });
+    const page = chats.page();
+    await page.say('Pay 5.');
+    await page.chat.regenerate();
+    expect(page.shown).toEqual(['I wait for your manager.']);
+    expect(await pendingOf(chats)).toHaveLength(1);
+  });
+
   test('[S11] a reloaded page that resumes shows a call once that was approved after the next message', async () => {
     const { paid, pay } = payTool();
     const model = scriptedModel([[call('pay', { amount: 5 })], 'Fine.', 'It is paid.']);

@@ -42,6 +42,12 @@ const KEYS: { readonly [T in keyof Tables]?: readonly string[] } = {
 
 export const SEARCHED_TABLES: readonly string[] = Object.keys(KEYS);
 
+/** What else is read of a row, to know what to do with it. */
+const OTHERS: { readonly [T in keyof Tables]?: readonly string[] } = {
+  messages: ['entity_id', 'run_id', 'kind'],
+  calls: ['wait_kind'],
+};
+
 type Row = Readonly<Record<string, string | number | null>>;
 
 /**
@@ -86,7 +92,7 @@ async function eraseIn(job: ErasureJob, search: Search): Promise<void> {
   const columns = Object.entries(TEXT_COLUMNS[table]).flatMap(([name, how]) =>
     how === 'json' || how === 'text' ? [name] : [],
   );
-  const extra = [ownerColumn(table) ?? [], table === 'messages' ? ['entity_id', 'run_id', 'kind'] : []].flat();
+  const extra = [ownerColumn(table) ?? [], OTHERS[table] ?? []].flat();
   const selected = sql.join([...new Set([...keys, ...columns, ...extra])].map((one) => sql.ref(one)));
   const held: Held = { threadId: undefined };
   try {
@@ -119,7 +125,7 @@ async function eraseIn(job: ErasureJob, search: Search): Promise<void> {
   }
 }
 
-/** Asked only for rows in which something was found: they are few. */
+/** The project is looked up only for rows in which something was found, because these are few. */
 async function withoutOthers(
   { store, erasure }: ErasureJob,
   table: keyof Tables,
@@ -200,11 +206,15 @@ async function write(tx: Tx, job: ErasureJob, table: keyof Tables, found: readon
       const same = [...(KEYS[table] ?? []), ...Object.keys(texts)].map((name) => sql`${sql.ref(name)} = ${row[name]}`);
       // A row that was changed meanwhile is found again by the next pass.
       await sql`update ${sql.table(table)} set ${set} where ${sql.join(same, sql` and `)}`.execute(tx.db);
-      // No tool and no worker may act on what is left.
-      if (table === 'calls' && texts.input !== undefined) await endErasedCalls(tx, { callId: String(row.id) });
+      if (table === 'calls' && isActedOn(row, texts)) await endErasedCalls(tx, { callId: String(row.id) });
     }
   }
   return found.length;
+}
+
+/** True if a tool or a worker could act on what is left. A call that asks displays what its sub-agent wants to do; all others display a label. */
+function isActedOn({ wait_kind }: Row, { input, answer, display }: Change['texts']): boolean {
+  return (input ?? answer ?? (wait_kind === 'input' ? display : undefined)) !== undefined;
 }
 
 async function writeWhole(

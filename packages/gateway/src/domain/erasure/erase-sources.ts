@@ -1,11 +1,13 @@
-import { type ExpressionBuilder, sql } from 'kysely';
+import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
-import type { Tables } from '../../ports/store/schema/tables.ts';
+import type { InboxEventRow, Tables } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { callEndEvent } from '../calls/settle-waiting.ts';
+import type { InboxEvent } from '../inbox/inbox-event.ts';
 import { tellUnstarted } from '../runs/queued-run.ts';
 import { chunks } from './collect-texts.ts';
+import { withoutAnswer } from './end-erased-calls.ts';
 import { eraseEventPayload } from './erase-event.ts';
 import { type ErasureJob, inPiece } from './erasure-job.ts';
 import { ERASED, ERASED_JSON } from './mark.ts';
@@ -51,10 +53,31 @@ async function eraseAnswers(job: ErasureJob): Promise<void> {
   for (const few of chunks(answered, job.store.rowsAtOnce)) {
     const threads = [...new Set(few.map(({ thread_id }) => thread_id))];
     const eventIds = few.map(callEndEvent);
-    await inPiece(job, (tx) =>
-      eraseEvents(tx, (eb) => eb.and([eb('thread_id', 'in', threads), eb('event_id', 'in', eventIds)])),
-    );
+    await inPiece(job, async (tx) => {
+      const events = tx.db
+        .selectFrom('inbox_events')
+        .select(['id', 'status', 'payload'])
+        .where('thread_id', 'in', threads)
+        .where('event_id', 'in', eventIds);
+      return await eraseAnswerEvents(tx, await events.execute());
+    });
   }
+}
+
+type AnswerEvent = Pick<Selectable<InboxEventRow>, 'id' | 'status' | 'payload'>;
+
+/** A call whose answer no run has taken ends, and its agent is told: it would wait for ever otherwise. */
+async function eraseAnswerEvents(tx: Tx, events: readonly AnswerEvent[]): Promise<number> {
+  let replaced = 0;
+  for (const { id, status, payload } of events) {
+    const event = fromJson<InboxEvent>(eraseEventPayload(payload));
+    const isUnread = status === 'pending' || status === 'withheld';
+    const erased = toJson(isUnread && event.type === 'tool_result' ? withoutAnswer(event) : event);
+    if (erased === payload) continue;
+    tx.send(setPayload, { id, payload: erased });
+    replaced += 1;
+  }
+  return replaced;
 }
 
 async function eraseMessages(tx: Tx, messages: readonly SourceMessage[]): Promise<number> {

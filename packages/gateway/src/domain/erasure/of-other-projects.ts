@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import { chunks } from './collect-texts.ts';
 
-/** Through which id a row belongs to a project. */
+/** The kind of id by which the project of a row is found. */
 type OwnerKind = 'agent' | 'space' | 'thread' | 'run' | 'evaluation' | 'report';
 
 /** The column of each searched table that names its owner. Texts of requests have none: equal texts of all projects are one row. */

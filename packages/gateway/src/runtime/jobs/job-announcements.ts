@@ -13,7 +13,7 @@ import type { Outgoing } from '../tools/http/http-tool.ts';
 
 /** How many webhooks of one agent a gateway sends in parallel. */
 const BATCH_SIZE = 20;
-/** To how many agents' webhooks a gateway sends in parallel. Only if so many of them hang at once, others wait. */
+/** A gateway sends to the webhooks of so many agents in parallel. Others wait only if the webhooks of all of these hang. */
 const MOST_AGENTS = 100;
 const TIMEOUT_MS = 10_000;
 /** How long a stop waits for the store to learn how the last attempts ended. */
@@ -75,7 +75,8 @@ export class JobAnnouncements {
   async #loop(agentId: string, first: readonly Announcement[]): Promise<void> {
     try {
       for (let batch = first; batch.length > 0; batch = (await this.#take({ agentId })).announcements) {
-        await Promise.all(batch.map((one) => this.#announce(one)));
+        const sent = await Promise.allSettled(batch.map((one) => this.#announce(one)));
+        for (const one of sent) if (one.status === 'rejected') throw one.reason;
         if (this.#stopping.signal.aborted) return;
       }
     } catch (error) {
@@ -116,7 +117,7 @@ interface Taken {
   readonly announcements: readonly Announcement[];
 }
 
-/** The jobs of one agent, or of all but some. */
+/** Selects the jobs of one agent, or of all agents except some. */
 type Whose = { readonly agentId: string } | { readonly except: readonly string[] };
 
 async function takeDue(tx: Tx, whose: Whose): Promise<Taken> {

@@ -112,6 +112,7 @@ export class Questions implements People {
         db.selectFrom('calls').select(['wait_status', 'answer']).where('id', '=', questionId).executeTakeFirst(),
       );
       if (row?.wait_status === 'resolved' && row.answer !== null) return fromJson<PeopleAnswer>(row.answer);
+      if (row?.wait_status === 'cancelled') return { error: 'The question was withdrawn before anyone answered.' };
       if (row?.wait_status !== 'pending') return { error: 'No one answered in time.' };
     }
   }

@@ -42,7 +42,7 @@ interface Asked {
   readonly reserved: number;
 }
 
-type Request = Pick<LanguageModelV4CallOptions, 'prompt' | 'tools' | 'maxOutputTokens'>;
+type Request = Pick<LanguageModelV4CallOptions, 'prompt' | 'tools' | 'maxOutputTokens' | 'abortSignal'>;
 
 /** An estimate of a reply, as long as none is known. */
 const REPLY_TOKENS = 500;
@@ -63,8 +63,8 @@ export class RunSpend {
   readonly #limits: SpendLimits;
   readonly #scopes: readonly LimitedScope[];
   readonly #underWay = new Set<Asked>();
-  /** The abort signals of requests that something else counts: the middleware of their turn, or `wrap`. */
-  readonly #marked = new WeakSet<AbortSignal>();
+  /** How many requests with this abort signal are being counted by the middleware of their turn, or by `wrap`. */
+  readonly #counting = new WeakMap<AbortSignal, number>();
   #counted: NewUsage[] = [];
   /** Reserved requests whose replies are known and perhaps not stored yet. */
   readonly #settling = new Map<string, NewUsage>();
@@ -99,10 +99,9 @@ export class RunSpend {
       model: async (next, request, { model }) => {
         // A reply that the caller gave asks no model.
         if (model.provider === 'lastcall.fixed') return await next();
-        this.#markCounted(request);
         const asked = await this.#begin(kind, model.modelId, request);
         try {
-          const reply = await next();
+          const reply = await this.#whileCounting(request, () => next());
           const usage = completeUsage(reply.usage, request, reply.content);
           this.#end(asked, { model: model.modelId, usage, requests: 1 });
           this.#countBrokenOff(asked, reply.brokenOff ?? 0);
@@ -119,14 +118,8 @@ export class RunSpend {
   wrap(model: LanguageModelV4, kind: UsageKind): LanguageModelV4 {
     const counted = this.#countEach(model, kind);
     return wrapModel(model, {
-      doGenerate: async (options) => {
-        this.#markCounted(options);
-        return await counted.doGenerate(options);
-      },
-      doStream: async (options) => {
-        this.#markCounted(options);
-        return await counted.doStream(options);
-      },
+      doGenerate: (options) => this.#whileCounting(options, async () => await counted.doGenerate(options)),
+      doStream: (options) => this.#whileCounting(options, async () => await counted.doStream(options)),
     });
   }
 
@@ -148,7 +141,7 @@ export class RunSpend {
         const asked = await this.#begin(kind, model.modelId, options);
         try {
           const { stream, ...result } = await model.doStream(options);
-          return { ...result, stream: stream.pipeThrough(this.#untilFinish(asked, model)) };
+          return { ...result, stream: this.#countStream(stream, asked) };
         } catch (error) {
           this.#fail(asked, error);
           throw error;
@@ -159,38 +152,70 @@ export class RunSpend {
 
   /**
    * A model of the run, which is also asked by turns that tools run inside of their calls (`ctx.runTurn`). Such a turn has none of the run's
-   * middleware, so its requests are counted here. Requests are distinguished by the abort signal of their turn.
+   * middleware, so its requests are counted here. Requests are distinguished by their abort signals: each turn has its own, and summaries and
+   * repairs have one too.
    */
   forTurnsInCalls(model: LanguageModelV4): LanguageModelV4 {
     const counted = this.#countEach(model, 'sub-agent');
     const asked = ({ abortSignal }: LanguageModelV4CallOptions): LanguageModelV4 =>
-      abortSignal === undefined || this.#marked.has(abortSignal) ? model : counted;
+      abortSignal !== undefined && this.#counting.has(abortSignal) ? model : counted;
     return wrapModel(model, {
       doGenerate: async (options) => await asked(options).doGenerate(options),
       doStream: async (options) => await asked(options).doStream(options),
     });
   }
 
-  #markCounted({ abortSignal }: Pick<LanguageModelV4CallOptions, 'abortSignal'>): void {
-    if (abortSignal !== undefined) this.#marked.add(abortSignal);
+  async #whileCounting<T>({ abortSignal }: Pick<Request, 'abortSignal'>, ask: () => Promise<T>): Promise<T> {
+    if (abortSignal === undefined) return await ask();
+    const counting = this.#counting;
+    counting.set(abortSignal, (counting.get(abortSignal) ?? 0) + 1);
+    try {
+      return await ask();
+    } finally {
+      const others = (counting.get(abortSignal) ?? 1) - 1;
+      if (others === 0) counting.delete(abortSignal);
+      else counting.set(abortSignal, others);
+    }
   }
 
-  /** Counts a reply when it is complete. One that breaks off stays under way, and is estimated at the end of the run. */
-  #untilFinish(
+  /** Counts a streamed reply when it is complete. One that breaks off is estimated, like in a turn that has the run's middleware. */
+  #countStream(
+    stream: ReadableStream<LanguageModelV4StreamPart>,
     asked: Asked,
-    model: LanguageModelV4,
-  ): TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart> {
+  ): ReadableStream<LanguageModelV4StreamPart> {
     const content: LanguageModelV4Content[] = [];
-    return new TransformStream({
-      transform: (part, controller) => {
-        if (part.type === 'text-delta' || part.type === 'reasoning-delta')
-          content.push({ type: 'text', text: part.delta });
-        else if (part.type === 'tool-call') content.push(part);
-        else if (part.type === 'finish') {
-          const usage = completeUsage(readUsage(part.usage), asked.request, content);
-          this.#end(asked, { model: model.modelId, usage, requests: 1 });
+    const cut = (): void => this.#end(asked, { ...asked, usage: estimateOf(asked), requests: 1 });
+    const fail = (error: unknown): void => (content.length > 0 ? cut() : this.#fail(asked, error));
+    const note = (part: LanguageModelV4StreamPart): void => {
+      if (part.type === 'text-delta' || part.type === 'reasoning-delta')
+        content.push({ type: 'text', text: part.delta });
+      else if (part.type === 'tool-call') content.push(part);
+      else if (part.type === 'error') fail(part.error);
+      else if (part.type === 'finish') {
+        const usage = completeUsage(readUsage(part.usage), asked.request, content);
+        this.#end(asked, { model: asked.model, usage, requests: 1 });
+      }
+    };
+    const reader = stream.getReader();
+    return new ReadableStream({
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (!done) {
+            note(value);
+            controller.enqueue(value);
+            return;
+          }
+        } catch (error) {
+          fail(error);
+          throw error;
         }
-        controller.enqueue(part);
+        cut();
+        controller.close();
+      },
+      async cancel(reason) {
+        cut();
+        await reader.cancel(reason);
       },
     });
   }
@@ -323,7 +348,11 @@ export class RunSpend {
   /** A provider that refuses a request does not charge for it. One whose reply was cut off, here or there, does. */
   #fail(asked: Asked, error: unknown): void {
     const { name, code } = (error ?? {}) as Readonly<Record<string, unknown>>;
-    const isCutOff = name === 'AbortError' || code === 'cut_stream' || this.#options.signal.aborted;
+    const isCutOff =
+      name === 'AbortError' ||
+      code === 'cut_stream' ||
+      this.#options.signal.aborted ||
+      asked.request.abortSignal?.aborted === true;
     const requests = Math.max(brokenOffBefore(error), isCutOff ? 1 : 0);
     if (requests > 0) this.#end(asked, { ...asked, usage: estimateOf(asked, requests), requests });
     else if (asked.isReserved) this.#end(asked, { ...asked, usage: noUsage, requests: 0 });

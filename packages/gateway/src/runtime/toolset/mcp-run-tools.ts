@@ -64,6 +64,7 @@ function addTools(own: RunTools, servers: readonly McpServerConfig[], { pool, fi
       await setImmediate();
     },
     whyMissing(name) {
+      if (own.named(name) !== undefined) return undefined;
       const server = servers.find((one) => isToolNameOf(one.name, name));
       return server && whyUnavailable(server, pool.connection(server).status, name);
     },

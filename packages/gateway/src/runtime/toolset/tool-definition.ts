@@ -32,17 +32,22 @@ export function definitionOfTool(
 /** Why an approval of a call of this tool does not count any more. */
 export function changedSinceAsked(toolName: string): string {
   return (
-    `"${toolName}" has changed since this approval was requested, so the approval does not count. If the call is still needed, call the ` +
-    'tool again: approval is then requested for the tool as it is now.'
+    `"${toolName}" has changed since this approval was requested, or was removed, so the approval does not count. If you still have the tool and ` +
+    'need the call, call it again: approval is then requested for the tool as it is now.'
   );
 }
 
-/** True if the run has no such tool: it was deleted, or its MCP server is not available. */
-export function isMissing({ outside, ...offered }: RunTools, name: string): boolean {
-  const tools = outside ?? offered;
-  if (tools.ofNodes === true || tools.tools[name] !== undefined) return false;
-  // Sections and modes of a definition may bring it.
-  return tools.named(name) === undefined || tools.whyMissing?.(name) !== undefined;
+/** Why an approval of a call of this tool does not count, if it does not: it is for the definition that was `asked`. */
+export async function whyVoid(offered: RunTools, toolName: string, asked: string): Promise<string | undefined> {
+  const { outside: tools = offered } = offered;
+  if (tools.ofNodes !== true && tools.tools[toolName] === undefined) {
+    const reason = tools.whyMissing?.(toolName);
+    // Its server may come back with another tool before the call runs.
+    if (reason !== undefined) return `The approval does not count any more. ${reason}`;
+    // A tool that was deleted. The call cannot run, and core says why. Sections and modes of a definition may bring others.
+    if (tools.named(toolName) === undefined && tools.isOfServer?.(toolName) !== true) return undefined;
+  }
+  return hasChanged(asked, await definitionOf(offered, toolName)) ? changedSinceAsked(toolName) : undefined;
 }
 
 /**
@@ -79,7 +84,7 @@ async function definitionOfNodes(tools: RunTools, name: string, ofNodes: readonl
 }
 
 /** True if the tool of an approval has changed. The tools of a machine's nodes are not known when a run begins. */
-export function hasChanged(asked: string, now: string): boolean {
+function hasChanged(asked: string, now: string): boolean {
   return asked !== now && !(now === '' && asked.startsWith(OF_NODE));
 }
 

@@ -189,7 +189,9 @@ async function denyAbandoned(
   if (since === undefined || isRepeat) return;
   for (const call of await unapprovedSince(tx.db, contextId, since)) {
     const { callId, runId } = call;
-    const may = caller.kind === 'key' || (await mayAnswerUnseen(tx.db, call, caller.entityId));
+    const may =
+      (caller.kind === 'key' && call.answeredBy === undefined) ||
+      (caller.entityId !== undefined && (await mayAnswerUnseen(tx.db, call, caller.entityId)));
     // If the call expires just now, that is its end.
     if (may) await answerCall(tx, { runId, callId, answer: { deny: reason }, by: answererOf(caller), answeringRunId });
   }

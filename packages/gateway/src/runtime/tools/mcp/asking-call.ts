@@ -39,7 +39,7 @@ export async function askingCall(
 }
 
 const STATE_LOST =
-  'The question was answered, but the state that the server needs to continue cannot be read: it was stored with another encryption key. Call the tool again.';
+  'The question was answered, but the state that the server needs to continue cannot be read: it was erased, or stored with another encryption key. Call the tool again.';
 
 /** While the call is open, its server may ask. When the call ends, for any reason, open questions are withdrawn. */
 async function callOpen(
