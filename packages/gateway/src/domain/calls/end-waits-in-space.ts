@@ -6,7 +6,7 @@ import { IS_PENDING } from './is-waiting.ts';
 import { endOfWait, pushCallEnd } from './settle-waiting.ts';
 
 /**
- * Ends the calls whose cards are in a space that is being deleted: its members were asked, and cannot answer any more. The agents are told. Calls
+ * Ends the calls whose cards are in a space that is being deleted: its members were asked, and cannot answer any more. The agents read why. Calls
  * that workers answer go on. The input of a call was shown in the space, so the agent is not shown it again.
  */
 export async function endWaitsInSpace(tx: Tx, spaceId: string): Promise<void> {

@@ -66,7 +66,7 @@ async function eraseAnswers(job: ErasureJob): Promise<void> {
 
 type AnswerEvent = Pick<Selectable<InboxEventRow>, 'id' | 'status' | 'payload'>;
 
-/** A call whose answer no run has taken ends, and its agent is told: it would wait for ever otherwise. */
+/** Ends calls whose answers no run has taken, and the agents read why. Otherwise these calls would wait for ever. */
 async function eraseAnswerEvents(tx: Tx, events: readonly AnswerEvent[]): Promise<number> {
   let replaced = 0;
   for (const { id, status, payload } of events) {

@@ -9,7 +9,7 @@ import { advertisedInput } from './advertised-input.ts';
  * The definition that a call of the tool would run, as one text. An approval is for this definition. The code of a tool
  * in TypeScript cannot be compared, but its description and settings can.
  */
-export async function definitionOf(offered: RunTools, name: string): Promise<string> {
+async function definitionOf(offered: RunTools, name: string): Promise<string> {
   const { outside: tools = offered } = offered;
   // The tools of a machine's nodes are code of this process, and known only when they are offered.
   if (tools.ofNodes === true && !Object.hasOwn(tools.tools, name)) return '';
