@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { defineAgent } from '../../src/config/define-agent.ts';
 import { foldUsage } from '../../src/domain/usage/fold-usage.ts';
 import { usageReport } from '../../src/domain/usage/usage-report.ts';
+import { fallbackModel } from '../../src/models/fallback-model.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { chatApi } from '../chat/chat-api.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
@@ -198,6 +199,42 @@ describeWorlds(
         expect(items).toContainEqual(expect.objectContaining({ kind: 'sub-agent', requests: 1, estimated: true }));
       },
     );
+
+    test('[K13] a turn in a call counts for the model of the list that answered', async () => {
+      const think = tool({
+        description: 'Thinks.',
+        inputSchema: z.object({}),
+        execute: async (_input, ctx) => {
+          const plain = await ctx.runTurn({ prompt: 'Deep?' });
+          const streamed = await ctx.runTurn({ prompt: 'Deep?', onEvent: () => undefined });
+          return `${plain.response} ${streamed.response}`;
+        },
+      });
+      const overloaded = named(
+        scriptedModel(() => Object.assign(new Error('Overloaded.'), { statusCode: 503 })),
+        'm',
+      );
+      const answering = named(
+        scriptedModel(({ prompt }) => {
+          const isInside = textsOf(prompt).includes('Deep?') || prompt.some(({ role }) => role === 'tool');
+          return isInside ? { text: 'Yes.', usage: usageOf(5, 1) } : { calls: [{ toolName: 'think', input: {} }] };
+        }),
+        's',
+      );
+      const list = [overloaded, answering].map((model) => ({ name: model.modelId, find: () => model }));
+      const models = {
+        get default(): LanguageModelV4 {
+          return fallbackModel(list, overloaded);
+        },
+      };
+      const world = await open({ models, prices: PRICES, definitions: { thinker: defineAgent({ tools: { think } }) } });
+      const [ann, bot] = [await world.person('Ann'), await world.agent('Bot', { definition: 'thinker' })];
+      await world.say(await world.space('Lobby', [ann, bot]), ann, 'One?');
+      await untilQuiet(world);
+      const { items } = await report(world, 'kind', 'model');
+      expect(items).toContainEqual(expect.objectContaining({ kind: 'sub-agent', model: 's', requests: 2 }));
+      expect(items.filter(({ model }) => model !== 's')).toEqual([]);
+    });
 
     test('[K13] requests of a machine are included, and marked', async () => {
       const desk = node({ instructions: 'You are the desk.' });

@@ -141,7 +141,7 @@ export class RunSpend {
         const asked = await this.#begin(kind, model.modelId, options);
         try {
           const { stream, ...result } = await model.doStream(options);
-          return { ...result, stream: this.#countStream(stream, asked) };
+          return { ...result, stream: this.#countStream(stream, asked, model) };
         } catch (error) {
           this.#fail(asked, error);
           throw error;
@@ -182,6 +182,7 @@ export class RunSpend {
   #countStream(
     stream: ReadableStream<LanguageModelV4StreamPart>,
     asked: Asked,
+    model: LanguageModelV4,
   ): ReadableStream<LanguageModelV4StreamPart> {
     const content: LanguageModelV4Content[] = [];
     const cut = (): void => this.#end(asked, { ...asked, usage: estimateOf(asked), requests: 1 });
@@ -193,7 +194,8 @@ export class RunSpend {
       else if (part.type === 'error') fail(part.error);
       else if (part.type === 'finish') {
         const usage = completeUsage(readUsage(part.usage), asked.request, content);
-        this.#end(asked, { model: asked.model, usage, requests: 1 });
+        // Of a list of models, another one may have answered.
+        this.#end(asked, { model: model.modelId, usage, requests: 1 });
       }
     };
     const reader = stream.getReader();
