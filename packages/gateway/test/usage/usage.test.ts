@@ -205,26 +205,23 @@ describeWorlds(
         description: 'Thinks.',
         inputSchema: z.object({}),
         execute: async (_input, ctx) => {
-          const plain = await ctx.runTurn({ prompt: 'Deep?' });
           const streamed = await ctx.runTurn({ prompt: 'Deep?', onEvent: () => undefined });
+          const plain = await ctx.runTurn({ prompt: 'Deep?' });
           return `${plain.response} ${streamed.response}`;
         },
       });
-      const overloaded = named(
-        scriptedModel(() => Object.assign(new Error('Overloaded.'), { statusCode: 503 })),
+      const first = named(
+        scriptedModel(({ prompt }) => {
+          if (textsOf(prompt).includes('Deep?')) throw Object.assign(new Error('Overloaded.'), { statusCode: 503 });
+          return prompt.some(({ role }) => role === 'tool') ? 'Yes.' : { toolName: 'think', input: {} };
+        }),
         'm',
       );
-      const answering = named(
-        scriptedModel(({ prompt }) => {
-          const isInside = textsOf(prompt).includes('Deep?') || prompt.some(({ role }) => role === 'tool');
-          return isInside ? { text: 'Yes.', usage: usageOf(5, 1) } : { calls: [{ toolName: 'think', input: {} }] };
-        }),
-        's',
-      );
-      const list = [overloaded, answering].map((model) => ({ name: model.modelId, find: () => model }));
+      const second = counting(usageOf(5, 1), 's');
+      const list = [first, second].map((model) => ({ name: model.modelId, find: () => model }));
       const models = {
         get default(): LanguageModelV4 {
-          return fallbackModel(list, overloaded);
+          return fallbackModel(list, first);
         },
       };
       const world = await open({ models, prices: PRICES, definitions: { thinker: defineAgent({ tools: { think } }) } });
@@ -232,8 +229,8 @@ describeWorlds(
       await world.say(await world.space('Lobby', [ann, bot]), ann, 'One?');
       await untilQuiet(world);
       const { items } = await report(world, 'kind', 'model');
-      expect(items).toContainEqual(expect.objectContaining({ kind: 'sub-agent', model: 's', requests: 2 }));
-      expect(items.filter(({ model }) => model !== 's')).toEqual([]);
+      const counted = items.map(({ kind, model, requests }) => [kind, model, requests].join(' ')).toSorted();
+      expect(counted).toEqual(['sub-agent s 2', 'turn m 2']);
     });
 
     test('[K13] requests of a machine are included, and marked', async () => {
