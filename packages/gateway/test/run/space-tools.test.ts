@@ -95,6 +95,27 @@ describeWorlds('the tools of every agent', (open) => {
     expect(await active()).toBe(null);
   });
 
+  test('[G19] enter_space says that a large space has more members than it shows', async () => {
+    const told: string[] = [];
+    const ids: { large?: string } = {};
+    const model = scriptedModel((request) => {
+      const [result] = resultsOf(request);
+      if (result === undefined) return { toolName: 'enter_space', input: { spaceId: ids.large } };
+      told.push(result.text);
+      return 'Done.';
+    });
+    const world = await open({ models: { default: model } });
+    const { ada, bot, space } = await lobby(world, {}, { isIn: true });
+    const people: string[] = [];
+    for (let number = 0; number < 99; number++) people.push(await world.person(`Person ${number}`));
+    ids.large = await world.space('Large', [ada, bot, ...people]);
+    await world.say(space, ada, 'Go there');
+    await world.idle();
+    const [, members = ''] = (told[0] ?? '').split('\n');
+    expect(members.split(', ')).toHaveLength(101);
+    expect(members).toMatch(/, and others$/);
+  });
+
   test('[G20] enter_space and send_message in one batch: the message and its events are in the new space only', async () => {
     const world0: { other?: string } = {};
     const model = scriptedModel((_request, invocation) =>

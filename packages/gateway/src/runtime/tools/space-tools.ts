@@ -92,11 +92,12 @@ async function readSpace(
   // A fork reads its spaces as they were. A draft reads them as they are.
   const wasArchived = space.archivedAt !== null && space.archivedAt <= (asOf ?? Infinity);
   if (wasArchived) assertNotArchived({ ...space, id: spaceId, archived_at: space.archivedAt });
-  const { items: members } = await listMembers(db, { spaceId, limit: 100 });
+  const { items: members, next } = await listMembers(db, { spaceId, limit: 100 });
   const before = asOf === undefined ? undefined : (await lastSeqAt(db, spaceId, asOf)) + 1;
   const { items: messages } = await listMessages(db, { spaceId, before, limit: RECENT_MESSAGES });
   const named = members.map(({ displayName: name, kind }) => senderInWords({ name, kind }));
-  const lines = [titleOf(space), `Members: ${named.join(', ')}`, ...(await messagesInWords(db, messages))];
+  const others = next === undefined ? '' : ', and others';
+  const lines = [titleOf(space), `Members: ${named.join(', ')}${others}`, ...(await messagesInWords(db, messages))];
   return { spaceId, name: space.name, text: lines.join('\n') };
 }
 
