@@ -155,6 +155,22 @@ describeOpenAi("the caller's own tools", (open) => {
     expect((await client.responses.retrieve(first.id)).output).toEqual([ada, bob]);
   });
 
+  test('two different outputs for one call in one request are refused, and the call still waits', async () => {
+    const model = scriptedModel([[call('locate', { of: 'Ada' })], 'Ada is in Ulm.']);
+    const { client, world } = await open({ models: { default: model } });
+    const agent = await world.agent('Finder');
+    const first = await client.chat.completions.create({ model: agent, messages: [user('Where?')], tools: [locate] });
+    const { message } = first.choices[0] ?? {};
+    if (message === undefined) throw new Error('There is no message.');
+    const answered = (...contents: string[]) => {
+      const tool_call_id = message.tool_calls?.[0]?.id ?? '';
+      const outputs = contents.map((content) => ({ role: 'tool' as const, tool_call_id, content }));
+      return client.chat.completions.create({ model: agent, messages: [user('Where?'), message, ...outputs] });
+    };
+    await expect(answered('Ulm', 'Bonn')).rejects.toMatchObject({ status: 400, param: 'messages[3].tool_call_id' });
+    expect((await answered('Ulm', 'Ulm')).choices[0]?.message.content).toBe('Ada is in Ulm.');
+  });
+
   test('a turn with two calls of the caller continues when both are answered', async () => {
     const model = scriptedModel([[call('locate', { of: 'Ada' }), call('locate', { of: 'Bob' })], 'Both are in Ulm.']);
     const { client, world } = await open({ models: { default: model } });

@@ -81,7 +81,13 @@ function isTaskOfPage(asked: Asked, { instructions, message = [], lastReply }: T
 }
 
 function answersOf({ answers }: ToldConversation): Readonly<Record<string, Answer>> {
-  return Object.fromEntries(answers.map(({ callId, output }) => [callId, { result: output }]));
+  const outputs = new Map<string, string>();
+  for (const { callId, output, path } of answers) {
+    if ((outputs.get(callId) ?? output) !== output)
+      throw invalid(path, 'names a call for which this request has another output. Send one output for each call.');
+    outputs.set(callId, output);
+  }
+  return Object.fromEntries([...outputs].map(([callId, result]) => [callId, { result }]));
 }
 
 function settingsOf(
