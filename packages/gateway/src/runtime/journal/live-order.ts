@@ -11,15 +11,17 @@ export class LiveOrder {
   readonly #readers = new Map<string | undefined, TurnEventReader>();
   /** The newest step of each instance of a machine, counted through the run: each turn of an instance counts its own from 1. */
   readonly #stepOf = new Map<string, number>();
-  #steps: number;
+  /** Undefined until the first step of an instance. */
+  #steps: number | undefined;
+  readonly #stepsBefore: () => number;
   /** True if the model has written something in this step. */
   #hasSpoken = false;
 
-  /** `steps`: how many the run had before, if it is of a machine. */
-  constructor(limits: { readonly outputBytes: number }, runStream: RunStream, steps: number) {
+  /** `stepsBefore`: counts the steps that a machine's run had before. It is not asked for a turn. */
+  constructor(limits: { readonly outputBytes: number }, runStream: RunStream, stepsBefore: () => number) {
     this.#limits = limits;
     this.#runStream = runStream;
-    this.#steps = steps;
+    this.#stepsBefore = stepsBefore;
   }
 
   /** Undefined for events that change nothing in the run. */
@@ -32,7 +34,10 @@ export class LiveOrder {
   }
 
   #withRunStep(event: TurnEvent, by: string): TurnEvent {
-    if (event.type === 'step.start' && event.attempt === 1) this.#stepOf.set(by, ++this.#steps);
+    if (event.type === 'step.start' && event.attempt === 1) {
+      this.#steps = (this.#steps ?? this.#stepsBefore()) + 1;
+      this.#stepOf.set(by, this.#steps);
+    }
     return 'step' in event ? { ...event, step: this.#stepOf.get(by) ?? event.step } : event;
   }
 

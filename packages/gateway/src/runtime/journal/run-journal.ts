@@ -79,7 +79,7 @@ export class RunJournal implements Journal {
       isPostable,
       endsRun,
     };
-    this.#live = new LiveOrder(options.services.limits, runStream, repliesOfRun(run.rows));
+    this.#live = new LiveOrder(options.services.limits, runStream, () => repliesOfRun(run.rows));
     this.#liveFlush = new DelayedFlush(() => this.#flush());
     this.#rows = [...run.rows];
     this.#state = run.start;
