@@ -2,6 +2,7 @@ import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { Attachment } from '../artifacts/attachment.ts';
 import { callEndEvent } from '../calls/settle-waiting.ts';
+import { chunks } from '../chunks.ts';
 import type { InboxEvent } from '../inbox/inbox-event.ts';
 import { Copies, mapStrings } from './copies.ts';
 import { type Collected, type ErasureJob, inPiece, noteProgress } from './erasure-job.ts';
@@ -232,8 +233,4 @@ async function namesOf({ store, erasure }: ErasureJob): Promise<readonly string[
     .where('id', '=', erasure.subject_id)
     .executeTakeFirst();
   return row === undefined ? [] : [row.display_name, ...(row.external_id === null ? [] : [row.external_id])];
-}
-
-export function* chunks<T>(all: readonly T[], size: number): Generator<readonly T[]> {
-  for (let at = 0; at < all.length; at += size) yield all.slice(at, at + size);
 }

@@ -1,7 +1,7 @@
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
+import { chunks } from '../chunks.ts';
 import type { FileChanger } from '../files/stored-file.ts';
-import { chunks } from './collect-texts.ts';
 import type { ErasureJob } from './erasure-job.ts';
 import { ERASED_JSON } from './mark.ts';
 

@@ -4,9 +4,9 @@ import type { InboxEventRow, Tables } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { callEndEvent } from '../calls/settle-waiting.ts';
+import { chunks } from '../chunks.ts';
 import type { InboxEvent } from '../inbox/inbox-event.ts';
 import { tellUnstarted } from '../runs/queued-run.ts';
-import { chunks } from './collect-texts.ts';
 import { withoutAnswer } from './end-erased-calls.ts';
 import { eraseEventPayload } from './erase-event.ts';
 import { type ErasureJob, inPiece } from './erasure-job.ts';
@@ -58,7 +58,10 @@ async function eraseAnswers(job: ErasureJob): Promise<void> {
         .selectFrom('inbox_events')
         .select(['id', 'status', 'payload'])
         .where('thread_id', 'in', threads)
-        .where('event_id', 'in', eventIds);
+        .where('event_id', 'in', eventIds)
+        .orderBy('id')
+        // A run that takes an event has the answer, or finds what is left of it.
+        .forUpdate();
       return await eraseAnswerEvents(tx, await events.execute());
     });
   }

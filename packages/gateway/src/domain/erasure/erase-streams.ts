@@ -1,6 +1,6 @@
 import type { Tx } from '../../ports/store/store.ts';
+import { chunks } from '../chunks.ts';
 import { spaceStream } from '../streams/stream-names.ts';
-import { chunks } from './collect-texts.ts';
 import { type Collected, type ErasureJob, inPiece } from './erasure-job.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../ports/store/schema/tables.ts';
-import { chunks } from './collect-texts.ts';
+import { chunks } from '../chunks.ts';
 
 /** The kind of id by which the project of a row is found. */
 type OwnerKind = 'agent' | 'space' | 'thread' | 'run' | 'evaluation' | 'report';

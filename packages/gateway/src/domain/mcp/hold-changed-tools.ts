@@ -3,6 +3,7 @@ import { Slices } from '../../ports/slices.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { McpToolRow } from '../../ports/store/schema/tables.ts';
 import type { Store, Tx } from '../../ports/store/store.ts';
+import { chunks } from '../chunks.ts';
 import { newId } from '../new-id.ts';
 
 /** A tool as its server defines it now. */
@@ -43,7 +44,7 @@ export async function holdChangedTools(
   const changed = tools.filter((one) => needsWrite(rows.get(one.name), one));
   const newlyHeld: string[] = [];
   const slices = new Slices();
-  for (const some of inChunks(changed)) {
+  for (const some of chunks(changed, MOST_AT_ONCE)) {
     const before = await store.transaction((tx) => writeTools(tx, server, some));
     for (const row of before) rows.set(row.tool_name, row);
     const heldNow = new Map(before.map((row) => [row.tool_name, row]));
@@ -135,7 +136,7 @@ async function noteGone(store: Store, tools: readonly SeenTool[], rows: readonly
   const listed = new Set(tools.map(({ name }) => name));
   const gone = rows.filter((row) => row.gone_at === null && !listed.has(row.tool_name)).map(({ id }) => id);
   const slices = new Slices();
-  for (const some of inChunks(gone)) {
+  for (const some of chunks(gone, MOST_AT_ONCE)) {
     await store.transaction((tx) =>
       tx.db
         .updateTable('mcp_tools')
@@ -150,8 +151,3 @@ async function noteGone(store: Store, tools: readonly SeenTool[], rows: readonly
 
 /** SQLite runs synchronously: a larger transaction would block the process. */
 const MOST_AT_ONCE = 50;
-
-function inChunks<T>(all: readonly T[]): readonly (readonly T[])[] {
-  const count = Math.ceil(all.length / MOST_AT_ONCE);
-  return Array.from({ length: count }, (_, index) => all.slice(index * MOST_AT_ONCE, (index + 1) * MOST_AT_ONCE));
-}
