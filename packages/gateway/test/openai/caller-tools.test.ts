@@ -1,5 +1,6 @@
 import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
+import type OpenAI from 'openai';
 import type { ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources/chat/completions';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -16,6 +17,14 @@ const locate: ChatCompletionTool = {
     parameters: { type: 'object', properties: { of: { type: 'string' } }, required: ['of'] },
   },
 };
+
+/** The agent's first message, with its call of the caller's tool. */
+async function firstMessage(client: OpenAI, model: string): Promise<OpenAI.ChatCompletionMessage> {
+  const { choices } = await client.chat.completions.create({ model, messages: [user('Where?')], tools: [locate] });
+  const [{ message } = {}] = choices;
+  if (message === undefined) throw new Error('There is no message.');
+  return message;
+}
 
 describeOpenAi("the caller's own tools", (open) => {
   test('[S11] a call of a tool of the caller is sent to the caller, and its answer continues the run', async () => {
@@ -86,9 +95,7 @@ describeOpenAi("the caller's own tools", (open) => {
     const model = scriptedModel([[call('locate', { of: 'Ada' })], 'Ada is in Ulm.']);
     const { client, world } = await open({ models: { default: model } });
     const agent = await world.agent('Finder');
-    const first = await client.chat.completions.create({ model: agent, messages: [user('Where?')], tools: [locate] });
-    const { message } = first.choices[0] ?? {};
-    if (message === undefined) throw new Error('There is no message.');
+    const message = await firstMessage(client, agent);
     const answer = (content: string) => ({
       model: agent,
       messages: [
@@ -159,9 +166,7 @@ describeOpenAi("the caller's own tools", (open) => {
     const model = scriptedModel([[call('locate', { of: 'Ada' })], 'Ada is in Ulm.']);
     const { client, world } = await open({ models: { default: model } });
     const agent = await world.agent('Finder');
-    const first = await client.chat.completions.create({ model: agent, messages: [user('Where?')], tools: [locate] });
-    const { message } = first.choices[0] ?? {};
-    if (message === undefined) throw new Error('There is no message.');
+    const message = await firstMessage(client, agent);
     const answered = (...contents: string[]) => {
       const tool_call_id = message.tool_calls?.[0]?.id ?? '';
       const outputs = contents.map((content) => ({ role: 'tool' as const, tool_call_id, content }));
@@ -175,9 +180,7 @@ describeOpenAi("the caller's own tools", (open) => {
     const model = scriptedModel([[call('locate', { of: 'Ada' }), call('locate', { of: 'Bob' })], 'Both are in Ulm.']);
     const { client, world } = await open({ models: { default: model } });
     const agent = await world.agent('Finder');
-    const first = await client.chat.completions.create({ model: agent, messages: [user('Where?')], tools: [locate] });
-    const { message } = first.choices[0] ?? {};
-    if (message === undefined) throw new Error('There is no message.');
+    const message = await firstMessage(client, agent);
     const answers = (message.tool_calls ?? []).map(({ id }) => ({
       role: 'tool' as const,
       tool_call_id: id,

@@ -73,7 +73,7 @@ export async function retryNotification(
   return toNotification(again);
 }
 
-/** A link that is sent again works as long as one that is sent first, and at most until its call expires: it could be dead on arrival. */
+/** A link that is sent again works as long as a new one, and at most until its call expires. With its first end it could have expired already. */
 async function linkExpiry(
   tx: Tx,
   targets: OpenTargets,
