@@ -30,7 +30,7 @@ export async function startTestPooler(
 ): Promise<Pooler> {
   const lines = new Map<string, Line>();
   const clients = new Set<Socket>();
-  const listening = createServer((socket) => {
+  const listening = createServer({ noDelay: true }, (socket) => {
     clients.add(socket.on('close', () => clients.delete(socket)));
     new PoolerClient(socket, mode, (database) => {
       const line = lines.get(database) ?? new Line(serverUrl, database, mode === 'session' ? 1_000 : connections);
@@ -199,7 +199,7 @@ class Line {
 
   async #open(): Promise<Server> {
     const ready = Promise.withResolvers<void>();
-    const socket = connect(Number(this.#url.port), this.#url.hostname);
+    const socket = connect({ host: this.#url.hostname, port: Number(this.#url.port), noDelay: true });
     const server: Server = { socket, onMessage: (said) => this.#logIn(socket, said, ready), onEnd: ready.reject };
     this.#all.add(server);
     let rest = Buffer.alloc(0);
