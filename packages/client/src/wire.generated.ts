@@ -3399,7 +3399,10 @@ export interface Operations {
     answer: {
       readonly id: string;
       readonly status: "deleted";
+      /** The ids of agents. */
       readonly takenFrom: readonly (string)[];
+      /** The ids of sub-agents of the registry. */
+      readonly takenFromTools: readonly (string)[];
     };
   }>;
   'GET /api/tools/{id}': Operation<{ params: { id: string }; answer: Tool }>;

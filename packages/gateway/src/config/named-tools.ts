@@ -1,4 +1,6 @@
 import { formatPath } from './config-problem.ts';
+import type { SubAgentConfig } from './sub-agent.ts';
+import type { ToolConfig } from './tool-config.ts';
 
 /** A tool that a configuration names, and where. */
 export interface NamedTool {
@@ -21,4 +23,22 @@ export function namedBySubAgent(tool: unknown, base: readonly PropertyKey[]): re
     readonly execution?: { readonly agentConfig?: { readonly tools?: unknown } };
   };
   return namedTools(execution?.agentConfig?.tools, [...base, 'execution', 'agentConfig', 'tools']);
+}
+
+/** The same tools without these references, also in sub-agents. */
+export function withoutReferences(
+  tools: readonly (string | ToolConfig)[],
+  gone: readonly string[],
+): readonly (string | ToolConfig)[] {
+  return tools
+    .filter((one) => typeof one !== 'string' || !gone.includes(one))
+    .map((one) => (typeof one === 'string' ? one : withoutNamed(one, gone)));
+}
+
+/** The same tool, which no longer names these tools if it is a sub-agent. */
+export function withoutNamed(tool: ToolConfig, gone: readonly string[]): ToolConfig {
+  const agentConfig = tool.execution?.agentConfig as SubAgentConfig | undefined;
+  if (agentConfig?.tools === undefined) return tool;
+  const tools = withoutReferences(agentConfig.tools, gone);
+  return { ...tool, execution: { ...tool.execution, agentConfig: { ...agentConfig, tools } } };
 }

@@ -54,6 +54,7 @@ describe.each(databases)('a database of the last version with two tables of call
       '0055-call-statuses',
       '0056-search',
       '0057-archived-spaces',
+      '0058-tools-of-sub-agents',
     ]);
     await fresh.close();
   });
@@ -152,6 +153,22 @@ describe.each(databases)('a database of the last version with two tables of call
       { id: 'ada', spaces_joined: 1 },
       { id: 'bot', spaces_joined: 3 },
     ]);
+    await store.close();
+  });
+
+  test('knows the tools that its sub-agents name', async () => {
+    const subAgent = { name: 'helper', execution: { agentConfig: { tools: ['clock', 'weather'] } } };
+    const config = JSON.stringify({ name: 'Bot', tools: ['clock', subAgent] });
+    const rows = [
+      "insert into entities (id, kind, display_name, metadata, created_at) values ('bot', 'agent', 'Bot', '{}', 1)",
+      `insert into agents (id, entity_id, name, config, config_version, status, tag, created_at, updated_at)
+       values ('bot', 'bot', 'Bot', '${config}', 1, 'active', 't', 1, 1)`,
+      "insert into agent_tools (agent_id, reference) values ('bot', 'clock')",
+    ];
+    await becomeOld(database, rows);
+    const store = await database.open();
+    const uses = store.db.selectFrom('agent_tools').selectAll().orderBy('reference');
+    expect(await uses.execute()).toEqual(['clock', 'weather'].map((reference) => ({ agent_id: 'bot', reference })));
     await store.close();
   });
 

@@ -245,7 +245,9 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
       await agentWith(gateway, ['clock', made.id]),
     ];
     const deleted = await remove(gateway, '/api/tools/weather');
-    expect(await deleted.json()).toEqual({ id: 'weather', status: 'deleted', takenFrom: [byName, byId].toSorted() });
+    expect(await deleted.json()).toEqual({
+      ...{ id: 'weather', status: 'deleted', takenFrom: [byName, byId].toSorted(), takenFromTools: [] },
+    });
     gateway.calls = [{ toolName: 'weather' }, { toolName: 'clock' }];
     for (const agent of [byName, byId]) {
       expect((await gateway.api(`/api/agents/${agent}`)).config.tools).toEqual(['clock']);
@@ -254,6 +256,38 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
         { status: 'ok', value: 'noon' },
       ]);
     }
+  });
+
+  test('a deleted tool is removed from the sub-agents that name it, and the agents that have these continue', async () => {
+    const gateway = await start();
+    const subAgent = (name: string, tools: readonly unknown[]): object => ({
+      ...{ name, executionType: 'gateway', inputSchema: { type: 'object' } },
+      execution: { agentConfig: { instructions: 'Help.', tools } },
+    });
+    const weather = await gateway.api('/api/tools', fixed('weather', 'sunny'));
+    await gateway.api('/api/tools', fixed('clock', 'noon'));
+    const helper = await gateway.api('/api/tools', subAgent('helper', ['clock', 'weather']));
+    const planner = await gateway.api('/api/tools', subAgent('planner', ['helper']));
+    const [inside, registered] = [
+      await agentWith(gateway, ['clock', subAgent('own', [subAgent('deeper', [weather.id, 'clock'])])]),
+      await agentWith(gateway, ['clock', 'planner']),
+    ];
+    const { usedBy } = await gateway.api('/api/tools/weather');
+    expect(usedBy.map(({ id }: { id: string }) => id).toSorted()).toEqual([inside, registered].toSorted());
+    const deleted = await remove(gateway, '/api/tools/weather');
+    expect(await deleted.json()).toMatchObject({ takenFrom: [inside], takenFromTools: [helper.id] });
+    expect(await gateway.api('/api/tools/helper')).toMatchObject({
+      version: 2,
+      config: { execution: { agentConfig: { instructions: 'Help.', tools: ['clock'] } } },
+    });
+    expect((await gateway.api('/api/tools/planner')).version).toBe(planner.version);
+    expect((await gateway.api(`/api/agents/${inside}`)).config.tools).toMatchObject([
+      'clock',
+      { name: 'own', execution: { agentConfig: { tools: [{ execution: { agentConfig: { tools: ['clock'] } } }] } } },
+    ]);
+    gateway.calls = [{ toolName: 'clock' }];
+    for (const agent of [inside, registered])
+      expect(await gateway.runTurnLoop(agent)).toMatchObject([{ outcome: { status: 'ok', value: 'noon' } }]);
   });
 
   test('a registered tool in the contract of an agent, by its id, ends its runs until it is deleted', async () => {

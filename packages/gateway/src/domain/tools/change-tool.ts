@@ -1,5 +1,6 @@
 import type { AgentConfig } from '../../config/agent-config.ts';
 import { DEFAULT_PROJECT } from '../../config/default-project.ts';
+import { withoutNamed, withoutReferences } from '../../config/named-tools.ts';
 import type { ToolConfig } from '../../config/tool-config.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { ToolRow } from '../../ports/store/schema/tables.ts';
@@ -14,7 +15,7 @@ import { lockProject } from '../projects/project.ts';
 import { checkToolConfig } from './check-tool-config.ts';
 import { findToolRow } from './stored-tool.ts';
 import { countToolChange } from './tools-version.ts';
-import { agentsUsing } from './used-by.ts';
+import { agentsUsing, registeredSubAgents } from './used-by.ts';
 
 /** True if a tool outside the registry has this name: one of the configuration file. */
 type IsTaken = (name: string) => boolean;
@@ -87,11 +88,17 @@ export async function updateTool(
   return { ...before, ...changed };
 }
 
+/** The agents and the other tools of the registry that named a tool. */
+interface DeletedTool {
+  readonly takenFrom: readonly string[];
+  readonly takenFromTools: readonly string[];
+}
+
 /**
- * Deletes a tool, and removes it from the agents that name it: with an unknown tool they could not run at all. Calls that wait
- * for a result can still be answered. Returns the ids of the agents.
+ * Deletes a tool, and removes it from the agents and the sub-agents that name it: with an unknown tool they could not run at all. Calls
+ * that wait for a result can still be answered.
  */
-export async function deleteTool(tx: Tx, nameOrId: string, project?: string): Promise<readonly string[]> {
+export async function deleteTool(tx: Tx, nameOrId: string, project?: string): Promise<DeletedTool> {
   await countToolChange(tx);
   const { id, name, project_id } = await requireToolRow(tx, nameOrId, project);
   // Deleted before the agents are looked up: an agent that is about to name the tool has either done so already, or finds it
@@ -103,17 +110,27 @@ export async function deleteTool(tx: Tx, nameOrId: string, project?: string): Pr
     await takeToolFrom(tx, agentId, [name, id]);
     await endGrantsOfTool(tx, agentId, name);
   }
-  return ids;
+  return { takenFrom: ids, takenFromTools: await takeFromSubAgents(tx, [name, id], project_id) };
 }
 
-async function takeToolFrom(tx: Tx, agentId: string, references: readonly unknown[]): Promise<void> {
+async function takeFromSubAgents(tx: Tx, gone: readonly string[], project: string): Promise<readonly string[]> {
+  const all = await registeredSubAgents(tx.db, project);
+  const naming = all.filter(({ references }) => references.some((one) => gone.includes(one)));
+  for (const { row } of naming) {
+    const config = toJson(withoutNamed(fromJson<ToolConfig>(row.config), gone));
+    const changed = { config, version: row.version + 1, updated_at: tx.now() };
+    await tx.db.updateTable('tools').set(changed).where('id', '=', row.id).execute();
+  }
+  return naming.map(({ row }) => row.id);
+}
+
+async function takeToolFrom(tx: Tx, agentId: string, references: readonly string[]): Promise<void> {
   const agent = await lockAgentIfExists(tx, agentId, 'change');
   if (agent === undefined) return;
   const { tools = [], terminating } = fromJson<AgentConfig>(agent.config);
-  const isKept = (one: unknown): boolean => !references.includes(one);
-  const toolIds = terminating?.toolIds.filter(isKept) ?? [];
+  const toolIds = terminating?.toolIds.filter((one) => !references.includes(one)) ?? [];
   const config = {
-    tools: tools.filter(isKept),
+    tools: withoutReferences(tools, references),
     // Without a tool that ends them, no run could fulfil the contract.
     terminating: toolIds.length === 0 ? null : { ...terminating, toolIds },
   };

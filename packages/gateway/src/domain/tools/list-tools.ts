@@ -7,7 +7,7 @@ import { type Page, type PageOptions, pageLimit, textCursor } from '../entities/
 import { EVERYTHING, inView, type View } from '../projects/view.ts';
 import type { ListedTool, ToolSource, ToolSourceName } from './listed-tool.ts';
 import { findToolRow } from './stored-tool.ts';
-import { agentsDefinedBy, agentsUsing } from './used-by.ts';
+import { agentsDefinedBy, agentsUsing, type RegisteredSubAgent, registeredSubAgents } from './used-by.ts';
 
 export interface ToolFilter extends PageOptions {
   readonly source?: ToolSourceName | undefined;
@@ -16,7 +16,8 @@ export interface ToolFilter extends PageOptions {
 }
 
 /**
- * A tool with the agents that name it, or that have its definition. Every agent has the built-in tools without naming them.
+ * A tool with the agents that name it, themselves or through sub-agents, or that have its definition. Every agent has the built-in tools
+ * without naming them.
  */
 export interface UsedTool extends ListedTool {
   readonly usedBy: readonly { readonly id: string; readonly name: string }[];
@@ -90,20 +91,40 @@ async function rowsAfter(
 
 async function withUses(db: Kysely<Tables>, tools: readonly ListedTool[], view: View): Promise<readonly UsedTool[]> {
   const named = tools.filter(({ definition }) => definition === undefined);
-  const uses = await agentsUsing(db, [...new Set(named.flatMap(({ id, name }) => [id, name]))], view);
+  const subAgents = named.length === 0 ? [] : await registeredSubAgents(db, view.project);
+  const naming = new Map(named.map((one) => [one, namingTools(one, subAgents)]));
+  const references = [...naming.values()].flat().flatMap(({ id, name }) => [id, name]);
+  const uses = await agentsUsing(db, [...new Set(references)], view);
   const definitions = [...new Set(tools.flatMap(({ definition }) => definition ?? []))];
   const defined = await agentsDefinedBy(db, definitions, view);
   return tools.map((one) => {
     const own =
       one.definition === undefined
-        ? uses.filter(
-            ({ reference, project }) =>
-              reference === one.id || (reference === one.name && (one.project ?? project) === project),
-          )
+        ? uses.filter(({ reference, project }) => naming.get(one)?.some((tool) => isNamed(tool, reference, project)))
         : defined.filter(({ reference }) => reference === one.definition);
     const byId = new Map(own.map(({ agentId, agentName }) => [agentId, { id: agentId, name: agentName }]));
     return { ...withoutDefault(one), usedBy: [...byId.values()] };
   });
+}
+
+type NamedTool = Pick<ListedTool, 'id' | 'name' | 'project'>;
+
+/** The tool, and the sub-agents of the registry that name it, or that name such a sub-agent. */
+function namingTools(tool: ListedTool, subAgents: readonly RegisteredSubAgent[]): readonly NamedTool[] {
+  const found: NamedTool[] = [tool];
+  // The loop also visits what is added while it runs.
+  for (const one of found)
+    for (const { row, references } of subAgents) {
+      const { id, name, project_id: project } = row;
+      const isNew = found.every((other) => other.id !== id);
+      if (isNew && references.some((reference) => isNamed(one, reference, project))) found.push({ id, name, project });
+    }
+  return found;
+}
+
+/** True if the reference, which something of this project has, names the tool. */
+function isNamed(tool: NamedTool, reference: string, project: string): boolean {
+  return reference === tool.id || (reference === tool.name && (tool.project ?? project) === project);
 }
 
 /** As everywhere, the project `default` is not named. */

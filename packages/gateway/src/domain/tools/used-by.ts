@@ -1,6 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 import type { AgentConfig } from '../../config/agent-config.ts';
-import type { Tables } from '../../ports/store/schema/tables.ts';
+import { namedBySubAgent, namedTools } from '../../config/named-tools.ts';
+import type { ToolConfig } from '../../config/tool-config.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
+import type { Tables, ToolRow } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { inView, type View } from '../projects/view.ts';
 
@@ -30,6 +33,26 @@ export async function agentsUsing(
     .execute();
 }
 
+export interface RegisteredSubAgent {
+  readonly row: ToolRow;
+  /** The tools that it names. */
+  readonly references: readonly string[];
+}
+
+/** The sub-agents of a project's registry, or of all registries. */
+export async function registeredSubAgents(
+  db: Kysely<Tables>,
+  project: string | undefined,
+): Promise<readonly RegisteredSubAgent[]> {
+  // A text that contains this has its quotes escaped.
+  const query = db.selectFrom('tools').selectAll().where(sql<boolean>`config like '%"agentConfig":%'`).orderBy('id');
+  const rows = await (project === undefined ? query : query.where('project_id', '=', project)).execute();
+  return rows.map((row) => {
+    const named = namedBySubAgent(fromJson<ToolConfig>(row.config), []);
+    return { row, references: named.map(({ reference }) => reference) };
+  });
+}
+
 /** The agents that a caller can see and that have one of these definitions, themselves or for a sub-agent. `reference` is the definition. */
 export async function agentsDefinedBy(
   db: Kysely<Tables>,
@@ -53,10 +76,10 @@ export async function agentsDefinedBy(
   return found;
 }
 
-/** Stores which tools the agent names now. */
+/** Stores which tools the agent names now, itself or in a sub-agent that is part of its configuration. */
 export async function noteToolUses(tx: Tx, agentId: string, { tools = [] }: Pick<AgentConfig, 'tools'>): Promise<void> {
   await tx.db.deleteFrom('agent_tools').where('agent_id', '=', agentId).execute();
-  const references = tools.filter((one) => typeof one === 'string');
+  const references = [...new Set(namedTools(tools, []).map(({ reference }) => reference))];
   if (references.length === 0) return;
   await tx.db
     .insertInto('agent_tools')

@@ -161,7 +161,7 @@ function DeleteTool({ tool, onClose }: { tool: Tool; onClose: () => void }): Rea
       <p>
         {tool.usedBy.length === 0
           ? 'No agent uses it.'
-          : `It is removed from the agents that have it: ${tool.usedBy.map(({ name }) => name).join(', ')}.`}{' '}
+          : `It is removed from the agents that have it, and from their sub-agents: ${tool.usedBy.map(({ name }) => name).join(', ')}.`}{' '}
         Calls that wait for a result can still be answered.
       </p>
     </ConfirmDialog>

@@ -24,6 +24,7 @@ import { evaluations } from './migrations/0054-evaluations.ts';
 import { callStatuses } from './migrations/0055-call-statuses.ts';
 import { search } from './migrations/0056-search.ts';
 import { archivedSpaces } from './migrations/0057-archived-spaces.ts';
+import { toolsOfSubAgents } from './migrations/0058-tools-of-sub-agents.ts';
 import { LAST_OF_TWO_TABLES, ONE_TABLE, upgradeFrom0034 } from './migrations/upgrade-from-0034.ts';
 import type { Tables } from './tables.ts';
 
@@ -56,6 +57,7 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0055-call-statuses': callStatuses(dialect),
     '0056-search': search(dialect),
     '0057-archived-spaces': archivedSpaces(),
+    '0058-tools-of-sub-agents': toolsOfSubAgents(),
   };
 }
 

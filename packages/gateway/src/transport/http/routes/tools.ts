@@ -129,14 +129,19 @@ export function toolEndpoints({ services, catalog, registry }: ToolEndpointOptio
       method: 'delete',
       path: '/api/tools/{id}',
       summary: 'Delete a tool',
-      description: 'It is removed from the agents that name it. Calls that wait for a result can still be answered.',
+      description: 'It is removed from the agents and sub-agents that name it. Calls that wait for a result can still be answered.',
       access: 'admin',
-      answer: z.strictObject({ id: z.string(), status: z.literal('deleted'), takenFrom: z.array(z.string()) }),
+      answer: z.strictObject({
+        id: z.string(),
+        status: z.literal('deleted'),
+        takenFrom: z.array(z.string()).meta({ description: 'The ids of agents.' }),
+        takenFromTools: z.array(z.string()).meta({ description: 'The ids of sub-agents of the registry.' }),
+      }),
       refusals: [409],
       async handle({ caller, params }, tx) {
         const view = viewOf(caller);
         await assertEditable(tx, catalog, params.id, view);
-        return { id: params.id, status: 'deleted', takenFrom: await deleteTool(tx, params.id, view.project) };
+        return { id: params.id, status: 'deleted', ...(await deleteTool(tx, params.id, view.project)) };
       },
     }),
     endpoint({
