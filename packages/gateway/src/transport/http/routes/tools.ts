@@ -129,7 +129,8 @@ export function toolEndpoints({ services, catalog, registry }: ToolEndpointOptio
       method: 'delete',
       path: '/api/tools/{id}',
       summary: 'Delete a tool',
-      description: 'It is removed from the agents and sub-agents that name it. Calls that wait for a result can still be answered.',
+      description:
+        'It is removed from the agents and sub-agents that name it. Calls that wait for a result can still be answered.',
       access: 'admin',
       answer: z.strictObject({
         id: z.string(),
