@@ -2416,6 +2416,8 @@ export type Usage = {
   readonly totalTokens: number;
   /** Of the input tokens, those that the provider read from its cache. */
   readonly cachedTokens?: number | undefined;
+  /** Of the output tokens, those of reasoning. */
+  readonly reasoningTokens?: number | undefined;
   /** The provider counted nothing, or not everything, so the gateway estimated the tokens. */
   readonly estimated?: true | undefined;
 };

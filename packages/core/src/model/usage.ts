@@ -7,6 +7,8 @@ export interface Usage {
   readonly totalTokens: number;
   /** Of the input tokens, those that the provider read from its cache. Absent if there were none. */
   readonly cachedTokens?: number;
+  /** Of the output tokens, those of reasoning. Absent if there were none, or if the provider does not count them. */
+  readonly reasoningTokens?: number;
   /** Set if the provider counted nothing and the host estimated the tokens. Of a sum: set if a part of it is estimated. */
   readonly estimated?: true;
 }
@@ -18,8 +20,12 @@ export function readUsage(usage: LanguageModelV4Usage | undefined): Usage {
   const inputTokens = count(usage?.inputTokens?.total);
   const outputTokens = count(usage?.outputTokens?.total);
   const cachedTokens = Math.min(inputTokens, count(usage?.inputTokens?.cacheRead));
-  const total = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
-  return cachedTokens === 0 ? total : { ...total, cachedTokens };
+  const reasoningTokens = Math.min(outputTokens, count(usage?.outputTokens?.reasoning));
+  return withParts(
+    { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens },
+    cachedTokens,
+    reasoningTokens,
+  );
 }
 
 function count(tokens: number | undefined): number {
@@ -27,12 +33,23 @@ function count(tokens: number | undefined): number {
 }
 
 export function addUsage(one: Usage, other: Usage): Usage {
-  const cachedTokens = (one.cachedTokens ?? 0) + (other.cachedTokens ?? 0);
-  return {
+  const sum: Usage = {
     inputTokens: one.inputTokens + other.inputTokens,
     outputTokens: one.outputTokens + other.outputTokens,
     totalTokens: one.totalTokens + other.totalTokens,
+  };
+  const cachedTokens = (one.cachedTokens ?? 0) + (other.cachedTokens ?? 0);
+  const reasoningTokens = (one.reasoningTokens ?? 0) + (other.reasoningTokens ?? 0);
+  const parts = withParts(sum, cachedTokens, reasoningTokens);
+  return one.estimated === true || other.estimated === true ? { ...parts, estimated: true } : parts;
+}
+
+/** A part is absent if it is 0. */
+function withParts(usage: Usage, cachedTokens: number, reasoningTokens: number): Usage {
+  if (cachedTokens === 0 && reasoningTokens === 0) return usage;
+  return {
+    ...usage,
     ...(cachedTokens === 0 ? {} : { cachedTokens }),
-    ...(one.estimated === true || other.estimated === true ? { estimated: true } : {}),
+    ...(reasoningTokens === 0 ? {} : { reasoningTokens }),
   };
 }

@@ -16,7 +16,7 @@ import {
 
 const usage: Shape = object(
   { inputTokens: count, outputTokens: count, totalTokens: count },
-  { cachedTokens: count, estimated: oneOf(true) },
+  { cachedTokens: count, reasoningTokens: count, estimated: oneOf(true) },
 );
 
 const requestedCall: Shape = object(

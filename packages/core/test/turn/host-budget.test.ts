@@ -60,10 +60,10 @@ test('a middleware knows the model that is asked', async () => {
   expect(seen).toEqual(['acme/large']);
 });
 
-test('[K11] the usage of a turn has cached tokens, and is estimated if a part of it is', async () => {
+test('[K11] the usage of a turn has cached tokens and those of reasoning, and is estimated if a part of it is', async () => {
   const usage: LanguageModelV4Usage = {
     inputTokens: { total: 100, noCache: undefined, cacheRead: 60, cacheWrite: undefined },
-    outputTokens: { total: 5, text: undefined, reasoning: undefined },
+    outputTokens: { total: 5, text: undefined, reasoning: 3 },
   };
   const estimating: Middleware = {
     name: 'host',
@@ -78,6 +78,6 @@ test('[K11] the usage of a turn has cached tokens, and is estimated if a part of
   ]);
   const result = await runTurn({ model, tools: { look }, middleware: [estimating], prompt: 'go' });
   expect(result.usage).toEqual({
-    ...{ inputTokens: 200, outputTokens: 10, totalTokens: 210, cachedTokens: 120, estimated: true },
+    ...{ inputTokens: 200, outputTokens: 10, totalTokens: 210, cachedTokens: 120, reasoningTokens: 6, estimated: true },
   });
 });

@@ -76,4 +76,17 @@ describe('model settings of /v1', () => {
     const { usage: ofResponse } = await gateway.api('/v1/responses', response);
     expect(ofResponse).toMatchObject({ input_tokens_details: { cached_tokens: 60 }, estimated: true });
   });
+
+  it('[K11] its usage has the tokens of reasoning', async () => {
+    const usage = {
+      inputTokens: { total: 100, noCache: 100, cacheRead: undefined, cacheWrite: undefined },
+      outputTokens: { total: 90, text: 20, reasoning: 70 },
+    };
+    const model = scriptedModel(() => ({ text: 'Roses are red.', usage }));
+    await using gateway = await startTestGateway({ model, agents });
+    const { usage: ofChat } = await gateway.api('/v1/chat/completions', chat);
+    expect(ofChat).toMatchObject({ completion_tokens: 90, completion_tokens_details: { reasoning_tokens: 70 } });
+    const { usage: ofResponse } = await gateway.api('/v1/responses', response);
+    expect(ofResponse).toMatchObject({ output_tokens: 90, output_tokens_details: { reasoning_tokens: 70 } });
+  });
 });

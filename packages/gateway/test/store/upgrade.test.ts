@@ -55,6 +55,7 @@ describe.each(databases)('a database of the last version with two tables of call
       '0056-search',
       '0057-archived-spaces',
       '0058-tools-of-sub-agents',
+      '0059-reasoning-tokens',
     ]);
     await fresh.close();
   });

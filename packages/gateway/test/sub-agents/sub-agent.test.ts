@@ -14,9 +14,9 @@ type Settled = { toolName: string; outcome: { status: string; code?: string; val
 const calling = (input: object = { question: 'How deep is the sea?' }, toolName = 'ask') =>
   scriptedModel((request) => (isFirstStep(request) ? { toolName, input } : 'Done.'));
 
-const usageOf = (input: number, output: number) => ({
+const usageOf = (input: number, output: number, reasoning?: number) => ({
   inputTokens: { total: input, noCache: input, cacheRead: undefined, cacheWrite: undefined },
-  outputTokens: { total: output, text: output, reasoning: undefined },
+  outputTokens: { total: output, text: output - (reasoning ?? 0), reasoning },
 });
 
 const ask = (execution: object, more: object = {}) => ({
@@ -111,7 +111,7 @@ describe('a sub-agent', () => {
   });
 
   test('[X12] its cost is added to the run, also if it fails', async () => {
-    const expert = scriptedModel(() => ({ calls: [{ toolName: 'again' }], usage: usageOf(1_000, 200) }));
+    const expert = scriptedModel(() => ({ calls: [{ toolName: 'again' }], usage: usageOf(1_000, 200, 90) }));
     const again = tool({ description: 'Again.', inputSchema: z.object({}), execute: () => 'again' });
     const agentConfig = { model: 'expert', instructions: '', tools: ['again'], limits: { maxSteps: 2 } };
     await using gateway = await startWith({
@@ -121,7 +121,7 @@ describe('a sub-agent', () => {
     });
     expect((await gateway.settled()).outcome.text).toContain('max_steps');
     // Two steps of the run itself, at 10 and 5 tokens, and two of the sub-agent.
-    const usage = { inputTokens: 2_020, outputTokens: 410, totalTokens: 2_430 };
+    const usage = { inputTokens: 2_020, outputTokens: 410, totalTokens: 2_430, reasoningTokens: 180 };
     expect(gateway.run.usage).toEqual(usage);
     expect(await gateway.api(`/api/runs/${gateway.run.id}`)).toMatchObject({ usage });
     const metrics = await (await gateway.request('/metrics')).text();

@@ -4,7 +4,7 @@ import type { Tx } from '../../ports/store/store.ts';
 
 /** Adds to the usage of a run's sub-agents. Several may end at once. */
 export async function addRunUsage(tx: Tx, runId: string, usage: Usage): Promise<void> {
-  const { inputTokens, outputTokens, totalTokens, cachedTokens = 0, estimated } = usage;
+  const { inputTokens, outputTokens, totalTokens, cachedTokens = 0, reasoningTokens = 0, estimated } = usage;
   const isEstimated = estimated === true ? 1 : 0;
   await tx.db
     .insertInto('nested_usage')
@@ -14,6 +14,7 @@ export async function addRunUsage(tx: Tx, runId: string, usage: Usage): Promise<
       output_tokens: outputTokens,
       total_tokens: totalTokens,
       cached_tokens: cachedTokens,
+      reasoning_tokens: reasoningTokens,
       estimated: isEstimated,
     })
     .onConflict((conflict) =>
@@ -22,6 +23,7 @@ export async function addRunUsage(tx: Tx, runId: string, usage: Usage): Promise<
         output_tokens: eb('nested_usage.output_tokens', '+', outputTokens),
         total_tokens: eb('nested_usage.total_tokens', '+', totalTokens),
         cached_tokens: eb('nested_usage.cached_tokens', '+', cachedTokens),
+        reasoning_tokens: eb('nested_usage.reasoning_tokens', '+', reasoningTokens),
         estimated: isEstimated === 1 ? sql<0 | 1>`1` : eb.ref('nested_usage.estimated'),
       })),
     )

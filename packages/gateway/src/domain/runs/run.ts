@@ -160,7 +160,8 @@ function withAgent(db: Kysely<Tables>) {
     .select(SHOWN_STATUS.as('shown_status'))
     .select(['threads.agent_id', 'nested_usage.input_tokens', 'nested_usage.output_tokens'])
     .select(['forks.at_step', 'forks.origin_run_id'])
-    .select(['nested_usage.total_tokens', 'nested_usage.cached_tokens', 'nested_usage.estimated']);
+    .select(['nested_usage.total_tokens', 'nested_usage.cached_tokens'])
+    .select(['nested_usage.reasoning_tokens', 'nested_usage.estimated']);
 }
 
 function toQueuedRun({ runId, agentId, threadId, trigger, isDead, createdAt }: QueuedRun): Run {
@@ -176,6 +177,7 @@ interface ReadRun extends RunRow, TrialRow {
   readonly output_tokens: number | null;
   readonly total_tokens: number | null;
   readonly cached_tokens: number | null;
+  readonly reasoning_tokens: number | null;
   readonly estimated: number | null;
 }
 
@@ -186,6 +188,7 @@ function usageOf({
   output_tokens,
   total_tokens,
   cached_tokens,
+  reasoning_tokens,
   estimated,
 }: ReadRun): Usage | undefined {
   const own = usage === null ? undefined : (fromJson<Usage | null>(usage) ?? undefined);
@@ -195,6 +198,7 @@ function usageOf({
     outputTokens: output_tokens ?? 0,
     totalTokens: total_tokens,
     ...(cached_tokens === null || cached_tokens === 0 ? {} : { cachedTokens: cached_tokens }),
+    ...(reasoning_tokens === null || reasoning_tokens === 0 ? {} : { reasoningTokens: reasoning_tokens }),
     ...(estimated === 1 ? { estimated: true } : {}),
   };
   return addUsage(own ?? noUsage, nested);

@@ -65,12 +65,14 @@ function toolCalls({ calls }: Outcome): readonly object[] {
 }
 
 function usageOf({ answer: { usage } }: Outcome): object {
-  const { inputTokens = 0, outputTokens = 0, totalTokens = 0, cachedTokens = 0, estimated } = usage ?? {};
+  const { inputTokens = 0, outputTokens = 0, totalTokens = 0, estimated } = usage ?? {};
+  const { cachedTokens = 0, reasoningTokens = 0 } = usage ?? {};
   return {
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,
     total_tokens: totalTokens,
     ...(cachedTokens === 0 ? {} : { prompt_tokens_details: { cached_tokens: cachedTokens } }),
+    ...(reasoningTokens === 0 ? {} : { completion_tokens_details: { reasoning_tokens: reasoningTokens } }),
     ...(estimated === true ? { estimated: true } : {}),
   };
 }

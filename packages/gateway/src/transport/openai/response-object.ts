@@ -57,7 +57,8 @@ export function startedResponse({ runId, contextId, model, created, previousRunI
 export function endedResponse(head: ResponseHead, outcome: Outcome, text: string = outcome.text): object {
   const { finish, calls, answer, extra } = outcome;
   const reason = finish === 'length' ? 'max_output_tokens' : finish === 'content_filter' ? finish : undefined;
-  const { inputTokens = 0, outputTokens = 0, totalTokens = 0, cachedTokens = 0, estimated } = answer.usage ?? {};
+  const { inputTokens = 0, outputTokens = 0, totalTokens = 0, estimated } = answer.usage ?? {};
+  const { cachedTokens = 0, reasoningTokens = 0 } = answer.usage ?? {};
   return {
     ...startedResponse(head),
     status: reason === undefined ? 'completed' : 'incomplete',
@@ -67,7 +68,7 @@ export function endedResponse(head: ResponseHead, outcome: Outcome, text: string
       input_tokens: inputTokens,
       input_tokens_details: { cached_tokens: cachedTokens },
       output_tokens: outputTokens,
-      output_tokens_details: { reasoning_tokens: 0 },
+      output_tokens_details: { reasoning_tokens: reasoningTokens },
       total_tokens: totalTokens,
       ...(estimated === true ? { estimated: true } : {}),
     },

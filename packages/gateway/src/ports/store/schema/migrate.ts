@@ -25,6 +25,7 @@ import { callStatuses } from './migrations/0055-call-statuses.ts';
 import { search } from './migrations/0056-search.ts';
 import { archivedSpaces } from './migrations/0057-archived-spaces.ts';
 import { toolsOfSubAgents } from './migrations/0058-tools-of-sub-agents.ts';
+import { reasoningTokens } from './migrations/0059-reasoning-tokens.ts';
 import { LAST_OF_TWO_TABLES, ONE_TABLE, upgradeFrom0034 } from './migrations/upgrade-from-0034.ts';
 import type { Tables } from './tables.ts';
 
@@ -58,6 +59,7 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0056-search': search(dialect),
     '0057-archived-spaces': archivedSpaces(),
     '0058-tools-of-sub-agents': toolsOfSubAgents(),
+    '0059-reasoning-tokens': reasoningTokens(),
   };
 }
 

@@ -341,6 +341,7 @@ interface NestedUsageRow {
   output_tokens: number;
   total_tokens: number;
   cached_tokens: number;
+  reasoning_tokens: number;
   /** 1: a part of it is estimated. */
   estimated: 0 | 1;
 }

@@ -9,6 +9,7 @@ export const usageSchema: z.ZodType = z
       .number()
       .optional()
       .meta({ description: 'Of the input tokens, those that the provider read from its cache.' }),
+    reasoningTokens: z.number().optional().meta({ description: 'Of the output tokens, those of reasoning.' }),
     estimated: z
       .literal(true)
       .optional()
