@@ -40,14 +40,23 @@ interface Desk {
   readonly ben: Client;
 }
 
-/** Two people and an agent that does what the script says. */
-async function openDesk(script: (place: { spaceId: string }) => Parameters<typeof scriptedModel>[0]): Promise<Desk> {
+/** Two people, others if they are named, and an agent that does what the script says. */
+async function openDesk(
+  script: (place: { spaceId: string }) => Parameters<typeof scriptedModel>[0],
+  { people = [] }: { readonly people?: readonly string[] } = {},
+): Promise<Desk> {
   const place = { spaceId: '' };
   const gateway = await startTestGateway({
     model: scriptedModel(script(place)),
     agents: [{ name: 'Clerk', instructions: 'Ask.', tools: Object.keys(tools) }],
     tools,
-    spaces: [{ name: 'Desk', agents: ['Clerk'], people: ['Ada', 'Ben'].map((name) => ({ name, externalId: name })) }],
+    spaces: [
+      {
+        name: 'Desk',
+        agents: ['Clerk'],
+        people: ['Ada', 'Ben', ...people].map((name) => ({ name, externalId: name })),
+      },
+    ],
   });
   opened.push(() => gateway.stop());
   const admin = createClient({ url: gateway.url, auth: { key: gateway.secretKey } });
@@ -266,6 +275,23 @@ describe('the hooks', () => {
     await page.click('#ask');
     await page.seen((root) => root.querySelector('[data-count="1"]'));
     expect(page.container.querySelector('#confirm')).not.toBeNull();
+  });
+
+  test('[S10] usePending lists all calls that wait, and useSpace all members, also if there are more than a page has', async () => {
+    const many = Array.from({ length: 205 }, (_one, index) => index);
+    const calls = many.map((q) => ({ toolName: 'ask', input: { q } }));
+    const { ada, spaceId } = await openDesk((place) => [() => enter(place), { calls }], {
+      people: many.map((number) => `Person ${number}`),
+    });
+    function Counts(): ReactElement {
+      const { calls } = usePending({ everyMs: 200 });
+      const { members } = useSpace(spaceId);
+      return createElement('p', { 'data-calls': calls?.length, 'data-members': members.length });
+    }
+    const page = await render(ada, createElement(Counts));
+    await ada.spaces.say(spaceId, { text: 'Ask me.' });
+    // Ada, Ben and the agent are members too.
+    await page.seen((root) => root.querySelector('[data-calls="205"][data-members="208"]'));
   });
 
   test('[S10] useRun shows the steps of a run and their calls as they end, also after the run', async () => {

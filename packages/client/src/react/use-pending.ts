@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useState } from 'react';
+import { everyItem } from '../every-item.ts';
 import { isPageHidden } from '../page-visibility.ts';
 import type { Verdict } from '../verdict.ts';
 import type { Answer, PendingCall } from '../wire.generated.ts';
@@ -29,7 +30,11 @@ export function usePending({ show = 'waiting', everyMs = 5_000 }: PendingOptions
     const { signal } = abort;
     const load = async (): Promise<void> => {
       try {
-        const { items } = await client.pending.list({ status: STATUS[show], limit: 200 }, { signal });
+        const items = await everyItem(
+          (page) => client.pending.list({ status: STATUS[show], ...page }, { signal }),
+          // Each call that waits has to be answered. Those that ended are only the newest.
+          show === 'waiting' ? {} : { most: 1 },
+        );
         setCalls(items.toSorted((one, other) => timeLeft(one) - timeLeft(other)));
         setError(undefined);
       } catch (error) {

@@ -1,6 +1,7 @@
 import { useCallback, useRef, useState } from 'react';
 import type { Client } from '../create-client.ts';
 import type { ConnectionState } from '../event-stream.ts';
+import { everyItem } from '../every-item.ts';
 import type { Member, Message, Space, SpaceEvent } from '../wire.generated.ts';
 import { useLastcall } from './provider.ts';
 import { type AgentFailure, afterEvent, type SpaceItem, type SpaceView, withMessages } from './space-view.ts';
@@ -55,7 +56,7 @@ export function useSpace(id: string): UsedSpace {
         }
       };
       const loadMembers = async (): Promise<void> => {
-        const { items: members } = await client.spaces.members(id, { limit: 200 }, { signal });
+        const members = await membersOf(client, id, signal);
         show((before) => before && { ...before, members });
       };
       const events = client.spaces.stream(id, {
@@ -106,19 +107,21 @@ const EMPTY: Omit<SpaceView, 'space'> = {
 async function loadSpace(client: Client, id: string, signal: AbortSignal): Promise<SpaceView> {
   const [space, members, messages] = await Promise.all([
     client.spaces.get(id, { signal }),
-    client.spaces.members(id, { limit: 200 }, { signal }),
+    membersOf(client, id, signal),
     client.spaces.messages(id, {}, { signal }),
   ]);
-  const working = members.items.filter(({ activeRunId }) => activeRunId !== undefined);
+  const working = members.filter(({ activeRunId }) => activeRunId !== undefined);
   return {
     space,
-    members: members.items,
+    members,
     items: withMessages([], messages.items),
     active: working.map(({ entityId }) => entityId),
     activeRuns: Object.fromEntries(working.map(({ entityId, activeRunId = '' }) => [entityId, activeRunId])),
-    failures: members.items.flatMap(({ entityId, failure }) =>
-      failure === undefined ? [] : [{ entityId, ...failure }],
-    ),
+    failures: members.flatMap(({ entityId, failure }) => (failure === undefined ? [] : [{ entityId, ...failure }])),
     hasEarlier: messages.hasMore,
   };
+}
+
+async function membersOf(client: Client, id: string, signal: AbortSignal): Promise<readonly Member[]> {
+  return await everyItem((page) => client.spaces.members(id, page, { signal }));
 }

@@ -115,6 +115,25 @@ describeIdleWorld('the list of waiting calls', ({ world }) => {
       await expect(list({ cursor })).rejects.toMatchObject({ code: 'invalid_request' });
   });
 
+  test('calls that were answered last come first, also across pages', async () => {
+    const agentId = await world.agent();
+    const asked = [];
+    // They expire in the order in which they were asked, and are answered in the opposite order.
+    for (let count = 0; count < 4; count++) asked.push(await desk.ask({ agentId, expiresAt: 9e12 + count }));
+    for (const call of asked.toReversed()) {
+      await answer(desk.services, { ...call, answer: { result: 1 }, by: desk.member });
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    const seen: string[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const page = await list({ agentId, status: 'resolved', limit: 1, cursor });
+      seen.push(...page.items.map(({ callId }) => callId));
+      cursor = page.next;
+      if (cursor === undefined) break;
+    }
+    expect(seen).toEqual(asked.map(({ callId }) => callId));
+  });
+
   test('[G53] a page size above the limit is refused', async () => {
     for (const limit of [0, 201, 1.5, Number.NaN])
       await expect(list({ limit })).rejects.toMatchObject({ code: 'invalid_request' });

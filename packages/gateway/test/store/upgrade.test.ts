@@ -56,6 +56,7 @@ describe.each(databases)('a database of the last version with two tables of call
       '0057-archived-spaces',
       '0058-tools-of-sub-agents',
       '0059-reasoning-tokens',
+      '0060-ended-waits',
     ]);
     await fresh.close();
   });

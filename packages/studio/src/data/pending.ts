@@ -2,6 +2,7 @@ import { ClientError, type Message, type PendingCall } from '@lastcall/client';
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { client } from './client.ts';
 import { EVERY_MS } from './every.ts';
+import { everyPage } from './every-page.ts';
 import type { InboxShow } from './search.ts';
 
 const STATUS = { waiting: 'pending', answered: 'resolved', expired: 'expired' } as const;
@@ -22,13 +23,17 @@ export const pendingCalls = (show: InboxShow, { entityId, isOperator }: Answerer
   queryOptions({
     queryKey: ['pending', show, entityId, isOperator],
     queryFn: async ({ signal }): Promise<readonly PendingCall[]> => {
-      const list = async (filter: { entityId?: string | undefined; limit: number }): Promise<readonly PendingCall[]> =>
-        (await client.pending.list({ status: STATUS[show], ...filter }, { signal })).items;
-      if (entityId === undefined || !isOperator) return await list({ entityId, limit: 100 });
-      // The second list has the calls of all spaces too, so it needs more room.
-      const [own, all] = await Promise.all([list({ entityId, limit: 100 }), list({ limit: 200 })]);
-      const known = new Set(own.map(({ callId }) => callId));
-      return [...own, ...all.filter(({ callId, spaceId }) => spaceId === undefined && !known.has(callId))];
+      const list = async (filter: { readonly entityId?: string }): Promise<readonly PendingCall[]> => {
+        const read: Parameters<typeof everyPage<PendingCall>>[0] = (page) =>
+          client.pending.list({ status: STATUS[show], ...filter, ...page }, { signal });
+        // Each call that waits has to be answered. Those that ended are only the newest.
+        return show === 'waiting' ? await everyPage(read) : (await read({ limit: 200 })).items;
+      };
+      const own = entityId === undefined ? undefined : list({ entityId });
+      if (own === undefined || !isOperator) return await (own ?? list({}));
+      const [mine, all] = await Promise.all([own, list({})]);
+      const known = new Set(mine.map(({ callId }) => callId));
+      return [...mine, ...all.filter(({ callId, spaceId }) => spaceId === undefined && !known.has(callId))];
     },
     refetchInterval: EVERY_MS,
     select: (calls) => inOrder(show, calls),

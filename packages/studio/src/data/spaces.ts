@@ -25,7 +25,7 @@ async function archivedSpaces({ signal }: { signal: AbortSignal }): Promise<Spac
 export const spaceMembers = (spaceId: string) =>
   queryOptions({
     queryKey: ['spaces', 'members', spaceId],
-    queryFn: async ({ signal }) => (await client.spaces.members(spaceId, { limit: 200 }, { signal })).items,
+    queryFn: async ({ signal }) => await everyPage((page) => client.spaces.members(spaceId, page, { signal })),
     staleTime: 60_000,
   });
 

@@ -27,7 +27,10 @@ type Listed = Selectable<CallRow> & {
   readonly owned_context: string | null;
 };
 
-/** Lists waiting calls, soonest expiry first. Calls that do not expire come last, oldest first. */
+/**
+ * Lists waiting calls, soonest expiry first. Calls that do not expire come last, oldest first. Of calls that no longer wait, those that
+ * ended last come first.
+ */
 export async function listWaiting(db: Kysely<Tables>, filter: WaitingFilter = {}): Promise<Page<WaitingCall>> {
   const page = await readConcerning(db, filter);
   return { ...page, items: await withNames(db, page.items) };
@@ -42,34 +45,39 @@ async function readConcerning(db: Kysely<Tables>, filter: WaitingFilter): Promis
     for (const row of rows) {
       if (!concerns(row, filter.entityId)) continue;
       const last = items.at(-1);
-      if (items.length === limit && last !== undefined) return { items, next: cursorOf(last) };
+      if (items.length === limit && last !== undefined) return { items, next: cursorOf(last, filter) };
       items.push(shownTo(row, filter.entityId));
     }
     const end = rows.at(-1);
     if (end === undefined || rows.length <= limit) return { items };
-    after = { dueAt: end.expires_at ?? NEVER, callId: end.id };
+    after = { at: (isEnded(filter) ? end.answered_at : end.expires_at) ?? NEVER, callId: end.id };
   }
 }
 
 /** Sorts calls that do not expire after all others. */
 const NEVER = Number.MAX_SAFE_INTEGER;
 
+function isEnded({ status = 'pending' }: WaitingFilter): boolean {
+  return status !== 'pending';
+}
+
 /** Where a page ended. */
 interface Position {
-  readonly dueAt: number;
+  /** When the call expires, or when it ended. */
+  readonly at: number;
   readonly callId: string;
 }
 
-function cursorOf({ expiresAt = NEVER, callId }: WaitingCall): string {
-  return `${expiresAt}.${callId}`;
+function cursorOf({ expiresAt, resolvedAt, callId }: WaitingCall, filter: WaitingFilter): string {
+  return `${(isEnded(filter) ? resolvedAt : expiresAt) ?? NEVER}.${callId}`;
 }
 
-function positionOf(cursor: string | undefined): Position {
-  if (cursor === undefined) return { dueAt: Number.MIN_SAFE_INTEGER, callId: '' };
-  const [, dueAt, callId = ''] = /^(\d{1,16})\.(.+)$/s.exec(cursor) ?? [];
-  if (dueAt === undefined || !Number.isSafeInteger(Number(dueAt)))
+function positionOf(cursor: string | undefined): Position | undefined {
+  if (cursor === undefined) return undefined;
+  const [, at, callId = ''] = /^(\d{1,16})\.(.+)$/s.exec(cursor) ?? [];
+  if (at === undefined || !Number.isSafeInteger(Number(at)))
     throw invalid('cursor', 'must be the `next` of an earlier page.');
-  return { dueAt: Number(dueAt), callId };
+  return { at: Number(at), callId };
 }
 
 /** The answerers are JSON, so they are checked for each row, after the database has filtered by space. */
@@ -92,10 +100,14 @@ async function readPage(
     status = 'pending',
     view = EVERYTHING,
     after,
-  }: WaitingFilter & { readonly after: Position },
+  }: WaitingFilter & { readonly after: Position | undefined },
   limit: number,
 ): Promise<Listed[]> {
-  const dueAt = sql<number>`coalesce(calls.expires_at, ${sql.lit(NEVER)})`;
+  const isNewestFirst = isEnded({ status });
+  const at = isNewestFirst
+    ? sql<number>`calls.answered_at`
+    : sql<number>`coalesce(calls.expires_at, ${sql.lit(NEVER)})`;
+  const [later, direction] = isNewestFirst ? (['<', 'desc'] as const) : (['>', 'asc'] as const);
   let page = db
     .selectFrom('calls')
     .leftJoin('memberships', (join) =>
@@ -110,12 +122,13 @@ async function readPage(
     .select(['memberships.role', 'contexts.id as owned_context'])
     .where(throughAgents(view, 'calls.agent_id'))
     .where(status === 'pending' ? IS_PENDING : sql<boolean>`calls.wait_status = ${status}`)
-    .where((eb) =>
-      eb.or([eb(dueAt, '>', after.dueAt), eb.and([eb(dueAt, '=', after.dueAt), eb('calls.id', '>', after.callId)])]),
-    )
-    .orderBy(dueAt)
-    .orderBy('calls.id')
+    .orderBy(at, direction)
+    .orderBy('calls.id', direction)
     .limit(limit);
+  if (after !== undefined)
+    page = page.where((eb) =>
+      eb.or([eb(at, later, after.at), eb.and([eb(at, '=', after.at), eb('calls.id', later, after.callId)])]),
+    );
   if (agentId !== undefined) page = page.where('calls.agent_id', '=', agentId);
   if (spaceId !== undefined) page = page.where('calls.space_id', '=', spaceId);
   if (entityId !== undefined)

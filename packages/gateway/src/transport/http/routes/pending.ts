@@ -49,7 +49,8 @@ export const waitingCallEndpoints: readonly Endpoint[] = [
     method: 'get',
     path: '/api/pending',
     summary: 'List waiting calls, soonest expiry first',
-    description: 'With a token: the calls that its entity may answer.',
+    description:
+      'With a token: the calls that its entity may answer. Calls of another `status` are listed from the newest end of waiting.',
     access: 'entity',
     query: z.strictObject({
       ...positionFields,
