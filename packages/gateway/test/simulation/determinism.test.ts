@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { PLANTS } from './plants.ts';
 import { runSimulation } from './run-simulation.ts';
 
 test('[Z1] a seed produces the same events, byte for byte, in every process, whichever worlds ran before it', async () => {
@@ -22,6 +23,24 @@ test('[Z1] many seeds are run with one command, which counts worlds and faults p
   expect(one.code).toBe(0);
   expect(withoutTimes(two.text)).toBe(withoutTimes(one.text));
   expect(two.code).toBe(0);
+});
+
+test('[Z1] the last line is for programs with --json, and --seed says where --seeds begin', async () => {
+  const [from, seed] = await Promise.all([
+    runSimulation('--from', '7', '--seeds', '3', '--json'),
+    runSimulation('--seed', '7', '--seeds', '3', '--json'),
+  ]);
+  const last = (text: string): unknown => JSON.parse(text.trimEnd().split('\n').at(-1) ?? '');
+  expect(last(seed.text)).toEqual({ worlds: 3, faults: expect.any(Number), failed: [] });
+  expect(last(seed.text)).toEqual(last(from.text));
+  expect(seed.code).toBe(0);
+});
+
+test('[Z1] a seed that breaks a promise is in the last line with --json, and the exit code is 1', async () => {
+  const [{ name, seed }] = PLANTS as readonly [(typeof PLANTS)[number]];
+  const { text, code } = await runSimulation('--plant', name, '--seed', `${seed}`, '--no-shrink', '--json');
+  const { worlds, failed } = JSON.parse(text.trimEnd().split('\n').at(-1) ?? '');
+  expect({ worlds, failed, code }).toEqual({ worlds: 1, failed: [{ seed, promise: expect.any(String) }], code: 1 });
 });
 
 test.each([

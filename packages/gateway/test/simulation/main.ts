@@ -1,6 +1,7 @@
 import './replace-globals.ts';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import type { Tally } from './simulate.ts';
 
 /**
  * `npm run simulate`: worlds of gateways, people and tools in this process, with virtual time, each from its seed. See docs/simulation.md.
@@ -10,6 +11,7 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     seeds: { type: 'string' },
     from: { type: 'string', default: '1' },
+    json: { type: 'boolean', default: false },
     // For processes that share the seeds: how far it is from one seed to the next.
     share: { type: 'string' },
     minutes: { type: 'string' },
@@ -31,15 +33,15 @@ if (values.plant !== undefined) {
   plant(values.plant);
 }
 // Imported after the planted fault is known.
-const { secondsNow, simulate, tell, violateAll } = await import('./simulate.ts');
+const { secondsNow, simulate, tell, toJsonLine, violateAll } = await import('./simulate.ts');
 if (values.violate) {
   await violateAll();
   process.exit();
 }
 const startedAt = secondsNow();
-const isOne = values.seed !== undefined;
+const isOne = values.seed !== undefined && values.seeds === undefined && values.minutes === undefined;
 const options = {
-  from: numberOf('from', values.seed ?? values.from, 0),
+  from: values.seed === undefined ? numberOf('from', values.from, 0) : numberOf('seed', values.seed, 0),
   count: isOne ? 1 : values.minutes === undefined ? numberOf('seeds', values.seeds ?? '100', 1) : undefined,
   every: numberOf('share', values.share ?? '1', 1),
   minutes: values.minutes === undefined ? undefined : numberOf('minutes', values.minutes, 0),
@@ -55,10 +57,17 @@ if (values.share !== undefined) {
   process.once('disconnect', () => process.exit(1));
   const tally = await simulate(options);
   process.send?.(tally, undefined, undefined, () => process.exit(0));
-} else if (processes === 1) process.exitCode = tell(await simulate(options), secondsNow() - startedAt);
+} else if (processes === 1) process.exitCode = end(await simulate(options));
 else {
   const { simulateInProcesses } = await import('./simulate-in-processes.ts');
-  process.exitCode = tell(await simulateInProcesses(options, processes), secondsNow() - startedAt);
+  process.exitCode = end(await simulateInProcesses(options, processes));
+}
+
+/** Prints the last lines. Returns the exit code. */
+function end(tally: Tally): number {
+  const code = tell(tally, secondsNow() - startedAt);
+  if (values.json) process.stdout.write(`${toJsonLine(tally)}\n`);
+  return code;
 }
 
 function numberOf(name: string, given: string, least: number): number {

@@ -21,12 +21,18 @@ export interface SimulateOptions {
   readonly isUntilFound: boolean;
 }
 
+export interface FailedWorld {
+  readonly seed: number;
+  /** The first promise that was broken in it. */
+  readonly promise: string;
+}
+
 /** What happened in some worlds. */
 export interface Tally {
   readonly worlds: number;
   /** Why some worlds were not run. */
   readonly broken: readonly string[];
-  readonly failed: readonly number[];
+  readonly failed: readonly FailedWorld[];
   /** How often each kind of fault happened. */
   readonly kinds: Readonly<Record<string, number>>;
   /** How often worlds had what. */
@@ -40,17 +46,17 @@ export async function simulate(options: SimulateOptions): Promise<Tally> {
   for (const seed of seedsOf(options)) {
     const { world, problems } = await runAndCheck(memory, { seed });
     if (options.isLogged) print(`${world.log.join('\n')}\nfingerprint ${await fingerprintOf(world)}`);
-    const isFailed = problems.length > 0;
-    if (isFailed) print(await storyOf(memory, { world, problems }, options.isShrunk));
+    const [first] = problems;
+    if (first !== undefined) print(await storyOf(memory, { world, problems }, options.isShrunk));
     const one = {
       worlds: 1,
       broken: [],
-      failed: isFailed ? [seed] : [],
+      failed: first === undefined ? [] : [{ seed, promise: first.check }],
       kinds: counted(world.faults.map(({ kind }) => [kind, 1])),
       contents: counted([...contentsOf(world.database)]),
     };
     tally = sumOf([tally, one]);
-    if (isFailed && options.isUntilFound) break;
+    if (first !== undefined && options.isUntilFound) break;
   }
   return tally;
 }
@@ -59,7 +65,7 @@ export function sumOf(tallies: readonly Tally[]): Tally {
   return {
     worlds: tallies.reduce((sum, { worlds }) => sum + worlds, 0),
     broken: tallies.flatMap(({ broken }) => broken),
-    failed: tallies.flatMap(({ failed }) => failed).toSorted((one, other) => one - other),
+    failed: tallies.flatMap(({ failed }) => failed).toSorted((one, other) => one.seed - other.seed),
     kinds: counted(tallies.flatMap(({ kinds }) => Object.entries(kinds))),
     contents: counted(tallies.flatMap(({ contents }) => Object.entries(contents))),
   };
@@ -74,17 +80,26 @@ function counted(entries: readonly (readonly [string, number])[]): Record<string
 /** Prints the last lines of a simulation. Returns the exit code: 1 if a promise was broken. */
 export function tell({ worlds, broken, failed, kinds, contents }: Tally, seconds: number): number {
   const perSecond = (count: number): string => (count / seconds).toFixed(1);
-  const faults = Object.values(kinds).reduce((sum, count) => sum + count, 0);
+  const faults = faultsIn(kinds);
   print(
     `${worlds} worlds (${perSecond(worlds)} a second), ${faults} faults (${perSecond(faults)} a second), ${failed.length} failed.`,
   );
   print(`Faults: ${listed(kinds)}.`);
   print(`Worlds had: ${listed(contents)}.`);
   for (const why of broken) print(why);
-  if (failed.length > 0) print(`Failed seeds: ${failed.join(' ')}`);
+  if (failed.length > 0) print(`Failed seeds: ${failed.map(({ seed }) => seed).join(' ')}`);
   const isKept = failed.length === 0 && broken.length === 0 && worlds > 0;
   if (isKept) print('Every promise was kept.');
   return isKept ? 0 : 1;
+}
+
+/** The same for programs, in one line. */
+export function toJsonLine({ worlds, kinds, failed, broken }: Tally): string {
+  return JSON.stringify({ worlds, faults: faultsIn(kinds), failed, ...(broken.length === 0 ? {} : { broken }) });
+}
+
+function faultsIn(kinds: Tally['kinds']): number {
+  return Object.values(kinds).reduce((sum, count) => sum + count, 0);
 }
 
 /** Breaks every invariant once, and prints which checks notice. */
