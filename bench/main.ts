@@ -4,7 +4,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
-import { parseArgs } from 'node:util';
+import { readArguments, refuse } from '../packages/gateway/test/support/command-options.ts';
 import { claimsOf, RUNS, toPage } from './claims.ts';
 import { benchCost } from './cost/cost.bench.ts';
 import { benchDispatch } from './dispatch.bench.ts';
@@ -71,11 +71,17 @@ const benches: readonly (() => Promise<Report>)[] = [
   benchStudioSpace,
 ];
 // `npm run bench overhead growth` runs only those, and writes nothing.
-const { values: options, positionals } = parseArgs({
+const HELP = `Measures, and writes docs/benchmarks.md. With names, runs only the benchmarks whose name contains one, and writes nothing.
+  --claims    runs everything, or what is named, ${RUNS} times, and writes the worst of each ratio to docs/claims.md
+Names: ${benches.map(({ name }) => name.replace('bench', '')).join(' ')}`;
+const { values: options, positionals } = readArguments(HELP, {
   options: { claims: { type: 'boolean' }, json: { type: 'boolean' } },
   allowPositionals: true,
 });
 const wanted = positionals.map((name) => name.toLowerCase());
+for (const name of wanted)
+  if (!benches.some((bench) => bench.name.toLowerCase().includes(name)))
+    refuse(`${name}: no benchmark has a name like that.\n${HELP}`);
 const chosen =
   wanted.length === 0 ? benches : benches.filter(({ name }) => wanted.some((one) => name.toLowerCase().includes(one)));
 

@@ -1,4 +1,5 @@
-import { inspect, parseArgs } from 'node:util';
+import { inspect } from 'node:util';
+import { numberOption, readArguments, refuse } from '../support/command-options.ts';
 import { startPooler, throughPooler } from '../support/pooler.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 import { failOver, startReplicated } from '../support/replicated-postgres.ts';
@@ -12,7 +13,13 @@ import { type ChaosDatabase, type Fault, LEASE_MS } from './storm.ts';
  * as one likes: two and three of them on PostgreSQL, behind a pooler and with a failover too, one on SQLite. It counts messages, effects and stream events: each exactly once.
  * On a machine with other load, use leases of several seconds (`--lease 4000`): a starved gateway loses its runs like a frozen one.
  */
-const { values } = parseArgs({
+const HELP = `Kills, freezes and stops gateways at random while agents work, and counts what happened. See docs/guarantees.md.
+  --minutes N    how long, for all phases together (10)
+  --phases NAME  only the phases whose name contains this
+  --lease N      leases, in milliseconds; several seconds on a machine with other work (${LEASE_MS})
+  --seed N       decides which faults happen`;
+
+const { values } = readArguments(HELP, {
   options: {
     minutes: { type: 'string', default: '10' },
     lease: { type: 'string', default: String(LEASE_MS) },
@@ -20,7 +27,8 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
 });
-const seed = Number(values.seed);
+const seed = numberOption('seed', values.seed, 0);
+const leaseMs = numberOption('lease', values.lease, 100);
 
 interface Phase {
   readonly name: string;
@@ -64,8 +72,10 @@ const phases: readonly Phase[] = [
 /** `--phases pooler` runs those whose name contains it. */
 const chosen = phases.filter(({ name }) => name.toLowerCase().includes(values.phases.toLowerCase()));
 if (chosen.length === 0)
-  throw new Error(`No phase is named "${values.phases}": ${phases.map(({ name }) => name).join('; ')}.`);
-const phaseMs = (Number(values.minutes) * 60_000) / chosen.length;
+  refuse(
+    `--phases ${values.phases}: no phase has a name like that. There are: ${phases.map(({ name }) => name).join('; ')}.`,
+  );
+const phaseMs = (numberOption('minutes', values.minutes, 0.01) * 60_000) / chosen.length;
 
 let problems = 0;
 for (const phase of chosen) {
@@ -87,7 +97,7 @@ async function perform({ name, run, kind, gateways, more = [], open }: Phase): P
     database,
     gateways,
     faults: inTheMiddle(more, random),
-    leaseMs: Number(values.lease),
+    leaseMs,
     log: print,
   }).finally(close);
   tell(name, report);

@@ -1,21 +1,27 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { openPostgresStore } from '../../src/ports/store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../../src/ports/store/sqlite/sqlite-store.ts';
+import { numberOption, readArguments, refuse } from '../support/command-options.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 import { type FuzzOptions, fuzz } from './fuzz.ts';
 
 /** `npm run fuzz`: sends 100,000 generated requests to all endpoints of a gateway, and prints the results. */
-const { values } = parseArgs({
+const HELP = `Sends generated requests to all endpoints of a gateway. See docs/simulation.md.
+  --requests N    how many (100,000)
+  --seed N        the same seed gives the same requests
+  --store NAME    sqlite or postgres (sqlite)`;
+
+const { values } = readArguments(HELP, {
   options: {
     requests: { type: 'string', default: '100000' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     store: { type: 'string', default: 'sqlite' },
   },
 });
-const [requests, seed] = [Number(values.requests), Number(values.seed)];
+const [requests, seed] = [numberOption('requests', values.requests, 1), numberOption('seed', values.seed, 0)];
+if (!['sqlite', 'postgres'].includes(values.store)) refuse(`--store ${values.store}: give sqlite or postgres.`);
 const home = await mkdtemp(join(tmpdir(), 'lastcall-fuzz-'));
 const server = values.store === 'postgres' ? await startPostgres() : undefined;
 const url = await server?.createDatabase();

@@ -1,12 +1,24 @@
 import './replace-globals.ts';
 import { availableParallelism } from 'node:os';
-import { parseArgs } from 'node:util';
+import { numberOption, readArguments } from '../support/command-options.ts';
 import type { Tally } from './simulate.ts';
 
 /**
  * `npm run simulate`: worlds of gateways, people and tools in this process, with virtual time, each from its seed. See docs/simulation.md.
  */
-const { values } = parseArgs({
+const HELP = `Runs simulated worlds, and checks that they keep every promise. See docs/simulation.md.
+  --seed N         one world, and all that happens in it; with --seeds, the first of several
+  --seeds N        how many worlds (100)
+  --from N         the seed of the first (1)
+  --minutes N      as many worlds as fit into this time
+  --processes N    how many processes share the seeds (one for each processor)
+  --json           the last line is JSON, for programs
+  --log            prints all that happens
+  --no-shrink      does not look for a smaller world that fails
+  --plant NAME     plants a fault, and runs worlds until one fails
+  --plants         checks each fault that can be planted`;
+
+const { values } = readArguments(HELP, {
   options: {
     seed: { type: 'string' },
     seeds: { type: 'string' },
@@ -41,17 +53,17 @@ if (values.violate) {
 const startedAt = secondsNow();
 const isOne = values.seed !== undefined && values.seeds === undefined && values.minutes === undefined;
 const options = {
-  from: values.seed === undefined ? numberOf('from', values.from, 0) : numberOf('seed', values.seed, 0),
-  count: isOne ? 1 : values.minutes === undefined ? numberOf('seeds', values.seeds ?? '100', 1) : undefined,
-  every: numberOf('share', values.share ?? '1', 1),
-  minutes: values.minutes === undefined ? undefined : numberOf('minutes', values.minutes, 0),
+  from: values.seed === undefined ? numberOption('from', values.from, 0) : numberOption('seed', values.seed, 0),
+  count: isOne ? 1 : values.minutes === undefined ? numberOption('seeds', values.seeds ?? '100', 1) : undefined,
+  every: numberOption('share', values.share ?? '1', 1),
+  minutes: values.minutes === undefined ? undefined : numberOption('minutes', values.minutes, 0),
   isLogged: values.log || isOne,
   isShrunk: !values['no-shrink'],
   isUntilFound: values.plant !== undefined,
 };
 // The first seed that finds a planted fault, and a log in the order of seeds, come from one process.
 const isAlone = options.isLogged || options.isUntilFound;
-const processes = isAlone ? 1 : numberOf('processes', values.processes ?? String(availableParallelism()), 1);
+const processes = isAlone ? 1 : numberOption('processes', values.processes ?? String(availableParallelism()), 1);
 if (values.share !== undefined) {
   // The process that started this one has ended, so nothing waits for the result.
   process.once('disconnect', () => process.exit(1));
@@ -68,11 +80,4 @@ function end(tally: Tally): number {
   const code = tell(tally, secondsNow() - startedAt);
   if (values.json) process.stdout.write(`${toJsonLine(tally)}\n`);
   return code;
-}
-
-function numberOf(name: string, given: string, least: number): number {
-  const number = Number(given);
-  if (given.trim() !== '' && number >= least) return number;
-  process.stderr.write(`--${name} ${given}: give a number of at least ${least}.\n`);
-  process.exit(2);
 }
