@@ -39,7 +39,7 @@ export async function runOnThread(
   const unsubscribe = services.bus.subscribe(runStream(runId), ({ event }) => {
     if (event?.type === 'run.cancelling') cancel();
   });
-  const abort = { signal: controller.signal, isCancelled: () => isCancelled, interrupt };
+  const abort = { signal: controller.signal, isCancelled: () => isCancelled, cancel, interrupt };
   const { redact = (text: string) => text } = registry;
   const traced = { agent: agent.name, agentId: agent.id, conversationId: run.lease.threadId, redact };
   try {

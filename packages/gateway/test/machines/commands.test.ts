@@ -12,6 +12,7 @@ import { RunInterrupted } from '../../src/runtime/loops/run-interrupted.ts';
 import { ToolCaches } from '../../src/runtime/toolset/tool-caches.ts';
 import { startTestGateway, type TestGateway } from '../../src/testing/index.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
+import { neverCancelled } from '../support/never-cancelled.ts';
 import { databases } from '../support/stores.ts';
 import { type When, watched } from '../support/watched-store.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -130,9 +131,7 @@ describe.each(databases)('a command on $kind', ({ create }) => {
     const work = async (services: World['services'], bot: string, abort = new AbortController()) => {
       const transcriptCache = new TranscriptCache();
       const taken = await claimNextRun(services, registry, bot, { owner: 'me', isUrgent: false, transcriptCache });
-      const interrupt = (reason: Error): void => abort.abort(reason);
-      const limits = { signal: abort.signal, isCancelled: () => false, interrupt };
-      if (taken !== undefined) await performRun(services, registry, taken.run, limits);
+      if (taken !== undefined) await performRun(services, registry, taken.run, neverCancelled(abort));
     };
     const killed = async (at: number, when: When): Promise<number> => {
       counted.length = 0;

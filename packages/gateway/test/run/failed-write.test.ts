@@ -9,6 +9,7 @@ import { performRun } from '../../src/runtime/loops/perform-run.ts';
 import { ToolCaches } from '../../src/runtime/toolset/tool-caches.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { lobby } from '../support/lobby.ts';
+import { neverCancelled } from '../support/never-cancelled.ts';
 import { databases } from '../support/stores.ts';
 import { openWorld } from '../support/world.ts';
 
@@ -51,8 +52,7 @@ describe.each(databases)('a write that fails on $kind', ({ create }) => {
     const taking = { owner: 'me', isUrgent: false, transcriptCache: new TranscriptCache() };
     const taken = await claimNextRun(services, registry, bot, taking);
     if (taken === undefined) throw new Error('There was nothing to do.');
-    const abort = { signal: new AbortController().signal, isCancelled: () => false, interrupt() {} };
-    const { as, transcript } = await performRun(services, registry, taken.run, abort);
+    const { as, transcript } = await performRun(services, registry, taken.run, neverCancelled());
     const told = async (spaceId: string): Promise<string> =>
       (await world.events(spaceStream(spaceId)))
         .flatMap(({ type }) => (/^agent\.(in)?active$/.test(type) ? [type.slice('agent.'.length)] : []))

@@ -9,6 +9,7 @@ import { openRun } from '../../src/runtime/loops/open-run.ts';
 import { ToolCaches } from '../../src/runtime/toolset/tool-caches.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { lobby } from '../support/lobby.ts';
+import { neverCancelled } from '../support/never-cancelled.ts';
 import { databases } from '../support/stores.ts';
 import { openWorld } from '../support/world.ts';
 
@@ -27,7 +28,7 @@ describe.each(databases)('a staged write on $kind', ({ create }) => {
     const taking = { owner: 'me', isUrgent: false, transcriptCache: new TranscriptCache() };
     const taken = await claimNextRun(world.services, registry, bot, taking);
     if (taken === undefined) throw new Error('There was nothing to do.');
-    const abort = { signal: new AbortController().signal, isCancelled: () => false, interrupt() {} };
+    const abort = neverCancelled();
     const { run } = taken;
     const { journal, context } = openRun({ services: world.services, registry, run, abort });
     const ids = ['plain', 'staged'].map((name) => `${run.runId}-${name}`) as [string, string];

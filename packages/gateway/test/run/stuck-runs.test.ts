@@ -20,6 +20,7 @@ import { until } from '../processes/until.ts';
 import { chatWith } from '../support/conversations.ts';
 import { describeIdleWorld, describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
+import { neverCancelled } from '../support/never-cancelled.ts';
 import { databases } from '../support/stores.ts';
 import type { World } from '../support/world.ts';
 
@@ -189,8 +190,7 @@ async function hangingCall(world: World) {
     const claimed = await claim({ ...world, registry }, bot);
     if (claimed === undefined) return undefined;
     const before = paid;
-    const run = { signal: abort.signal, isCancelled: () => false, interrupt: () => {} };
-    void performRun(world.services, registry, claimed.run, run).catch(() => {});
+    void performRun(world.services, registry, claimed.run, neverCancelled(abort)).catch(() => {});
     await until('the call runs', () => paid === before + 1);
     await die(world, bot);
     return claimed.run.runId;

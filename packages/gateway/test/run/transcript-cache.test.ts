@@ -11,6 +11,7 @@ import type { ActiveRun } from '../../src/runtime/run/active-run.ts';
 import { ToolCaches } from '../../src/runtime/toolset/tool-caches.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { lobby } from '../support/lobby.ts';
+import { neverCancelled } from '../support/never-cancelled.ts';
 import { embedded, onPostgres } from '../support/stores.ts';
 import { openWorld } from '../support/world.ts';
 
@@ -66,13 +67,8 @@ describe.each(embedded)('transcriptCache on $kind', ({ create }) => {
         transcriptCache,
       });
       if (taken === undefined) throw new Error('There was nothing to do.');
-      const signal = new AbortController().signal;
       const { run, lease } = taken;
-      const ended = await performRun(world.services, registry, run, {
-        signal,
-        isCancelled: () => false,
-        interrupt() {},
-      });
+      const ended = await performRun(world.services, registry, run, neverCancelled());
       expect(ended).toMatchObject({ as: 'completed', thread: 'released', transcript: expect.any(Array) });
       expect(run.number).toBe(count);
       if (ended.transcript !== 'unknown')

@@ -105,6 +105,32 @@ describeWorlds(
         { tool_name: 'send_message', status: 'settled' },
       ]);
     });
+
+    test('[G16] after an accepted cancel no later call runs, although its worker was not told', async () => {
+      const paid: string[] = [];
+      const model = scriptedModel(() => [{ toolName: 'stop_me' }, { toolName: 'pay' }]);
+      const world: World = await open({
+        models: { default: model },
+        tools: {
+          stop_me: tool({
+            description: 'Has the run cancelled.',
+            inputSchema: z.object({}),
+            execute: async () => void (await cancelUnheard(world, await runOf(world, bot))),
+          }),
+          pay: tool({ description: 'Pays.', inputSchema: z.object({}), execute: () => void paid.push('paid') }),
+        },
+      });
+      const { ada, bot, space } = await lobby(world, { tools: ['stop_me', 'pay'] }, { isIn: true });
+      await world.say(space, ada, 'go');
+      await world.idle();
+      const runId = await runOf(world, bot);
+      expect(await getRun(world.store.db, runId)).toMatchObject({ status: 'cancelled', stop: { reason: 'aborted' } });
+      const calls = world.store.db.selectFrom('calls').select(['tool_name', 'outcome']).where('run_id', '=', runId);
+      const outcomes = (await calls.orderBy('index').execute()).map(({ outcome }) => JSON.parse(outcome ?? '{}'));
+      expect(outcomes).toMatchObject([{ status: 'ok' }, { status: 'error', code: 'aborted', effect: 'none' }]);
+      expect(paid).toEqual([]);
+      expect(model.requests).toHaveLength(1);
+    });
   },
   databases,
 );

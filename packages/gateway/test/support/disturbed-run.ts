@@ -22,10 +22,19 @@ export async function work(
   const taken = await claimNextRun(services, registry, bot, { owner: 'me', isUrgent: false, transcriptCache });
   if (taken === undefined) return;
   const { run } = taken;
-  const isCancelled = run.isCancelRequested;
-  if (isCancelled) abort.abort(new Error('The run was cancelled.'));
+  let isCancelled = false;
+  const cancel = (): void => {
+    isCancelled = true;
+    abort.abort(new Error('The run was cancelled.'));
+  };
+  if (run.isCancelRequested) cancel();
   const interrupt = (reason: Error): void => abort.abort(reason);
-  await performRun(services, registry, run, { signal: abort.signal, isCancelled: () => isCancelled, interrupt });
+  await performRun(services, registry, run, {
+    signal: abort.signal,
+    isCancelled: () => isCancelled,
+    cancel,
+    interrupt,
+  });
 }
 
 /** Ends the lease of the agent's thread, so that the next worker can take it at once. */

@@ -25,3 +25,18 @@ export async function isCancelAccepted(tx: Tx, runId: string): Promise<boolean> 
 const lockRun = statement((db, { runId }: Params<{ runId: string }>) =>
   db.selectFrom('runs').select('cancel_requested_at').where('id', '=', runId).forNoKeyUpdate(),
 );
+
+/**
+ * Looks for an accepted cancel without locking the row. After the commit, the returned function says if there was one. A worker may not have
+ * been told: notices get lost, and one may come before the worker listens.
+ */
+export function lookForCancel(tx: Tx, runId: string): () => boolean {
+  const sent = tx.send(findCancelled, { runId });
+  return () => sent.rows.length > 0;
+}
+
+const findCancelled = statement(
+  (db, { runId }: Params<{ runId: string }>) =>
+    db.selectFrom('runs').select('id').where('id', '=', runId).where('cancel_requested_at', 'is not', null),
+  { types: { runId: 'text' } },
+);

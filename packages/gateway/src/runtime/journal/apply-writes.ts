@@ -2,7 +2,7 @@ import { ApiError } from '../../domain/api-error.ts';
 import { cancelWaiting } from '../../domain/calls/cancel-waiting.ts';
 import { forgetUndo, undoFiles } from '../../domain/files/write-files.ts';
 import { type UsedGrant, useGrant } from '../../domain/grants/use-grant.ts';
-import { assertNotCancelled } from '../../domain/runs/run-cancelled.ts';
+import { assertNotCancelled, lookForCancel } from '../../domain/runs/run-cancelled.ts';
 import { openCardIfAllowed, updateCard } from '../../domain/spaces/tool-card.ts';
 import { runStream, spaceStream } from '../../domain/streams/stream-names.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
@@ -30,6 +30,8 @@ export interface Applied {
   readonly refusedCards: readonly OpenCard['card'][];
   /** The grants that cover calls, by the ids of the calls. */
   readonly grants: ReadonlyMap<string, UsedGrant>;
+  /** True if a call was to start, and a cancel of the run had been accepted before. */
+  readonly isCancelAccepted: boolean;
   readonly thread: 'released' | 'held';
   readonly waiting: Waiting;
 }
@@ -55,6 +57,7 @@ export async function applyWrites(
   appendEntries(context, held, writes);
   const { runId, agent, lease } = context.run;
   writeCalls(tx, { runId, agentId: agent.id, threadId: lease.threadId }, writes);
+  const cancelled = writes.some(({ kind }) => kind === 'call-started') ? lookForCancel(tx, runId) : undefined;
   const refusedCards: OpenCard['card'][] = [];
   const grants = new Map<string, UsedGrant>();
   let released: (() => Waiting) | undefined;
@@ -75,6 +78,7 @@ export async function applyWrites(
   return () => ({
     refusedCards,
     grants,
+    isCancelAccepted: cancelled?.() === true,
     thread: released === undefined ? 'held' : 'released',
     waiting: released?.() ?? 'nothing',
   });

@@ -27,6 +27,8 @@ export interface RunJournalOptions extends ApplyContext {
    * effect, so the run stays as it is, and the worker that takes it over treats the call like one of a killed process.
    */
   readonly isCancelled: () => boolean;
+  /** Aborts the turn: a cancel of the run was requested. */
+  readonly cancel: () => void;
   /** When this is aborted, the journal stops waiting for the store. */
   readonly signal: AbortSignal;
   /** What the run has used and said, and whether the transcript is compacted before the thread is released. */

@@ -346,8 +346,10 @@ export class RunJournal implements Journal {
 
   async #apply(decided: readonly Write[]): Promise<Applied> {
     const committed = await this.#transactions.commit(decided);
-    const { run } = this.#options;
-    const { writes, refusedCards, thread, waiting } = committed;
+    const { run, cancel } = this.#options;
+    const { writes, refusedCards, isCancelAccepted, thread, waiting } = committed;
+    // Before the call runs, which waits for its start to be written.
+    if (isCancelAccepted) cancel();
     this.#rows.push(...writes.flatMap((one) => (one.kind === 'entry' ? [toRow(one)] : [])));
     for (const { callId, spaceId } of refusedCards) {
       this.#refusedCards.add(callId);

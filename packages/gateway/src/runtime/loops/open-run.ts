@@ -131,6 +131,7 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
     definitionOf: (name) => askedDefinition(tools, name),
     endsRun: leafTools === undefined ? endsRun(agent.config, tools) : () => false,
     isCancelled: abort.isCancelled,
+    cancel: abort.cancel,
     signal: abort.signal,
     async onStaged() {
       if (simulated !== undefined) return;

@@ -6,6 +6,8 @@ export interface RunAbort {
    * another worker.
    */
   isCancelled(): boolean;
+  /** Aborts the turn because a cancel of the run was requested. */
+  cancel(): void;
   /** Aborts the turn and leaves the run open. `performRun` then rejects with the reason. */
   interrupt(reason: Error): void;
 }
