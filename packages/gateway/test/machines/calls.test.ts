@@ -48,6 +48,32 @@ describe('calls of a machine that wait', () => {
     expect([late.status, (await errorOf(late)).code]).toEqual([410, 'cancelled']);
   });
 
+  it('[A17] [G32] a call whose instance moves on in the same reply cannot be approved for the tool of another node', async () => {
+    const paid: string[] = [];
+    const pays = (whom: string) =>
+      tool({
+        description: 'Pays.',
+        inputSchema: z.object({}),
+        approval: true,
+        execute: () => `${paid.push(whom)} paid.`,
+      });
+    const shop = node({ instructions: 'Sell.', tools: { pay: pays('a customer') }, transitions: { bank: 'bank' } });
+    const bank = node({ instructions: 'Bank.', tools: { pay: pays('everyone') } });
+    const desk = defineAgent({ machine: charter({ nodes: { shop, bank } }) });
+    const model = scriptedModel([[...call('pay'), ...call('transition_bank')], 'I am the bank.', 'I did not pay.']);
+    await using gateway = await startTestGateway({ model, definitions: { desk }, agents });
+    const asked = await ask(gateway, 'Pay');
+    expect(asked.response).toBe('I am the bank.');
+    expect((await gateway.api('/api/pending')).items).toEqual([]);
+    const { items } = await gateway.api(`/api/runs/${asked.run_id}/transcript`);
+    const callId = items.find((one: { entry: { kind: string } }) => one.entry.kind === 'pending').entry.settlement
+      .callId;
+    const late = await gateway.request(`/api/runs/${asked.run_id}/tool-results`, { callId, approve: true });
+    expect([late.status, (await errorOf(late)).code]).toEqual([410, 'cancelled']);
+    expect((await ask(gateway, 'And?', asked.context_id)).response).toBe('I did not pay.');
+    expect(paid).toEqual([]);
+  });
+
   it('[A17] the answer to a question of a tool continues its call', async () => {
     const greet = tool({
       description: 'Greets.',

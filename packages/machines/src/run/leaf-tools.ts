@@ -24,21 +24,44 @@ export function leafTools(charter: CompiledCharter, chain: readonly string[], wo
 function gather(charter: CompiledCharter, chain: readonly string[], worker: boolean): ToolSet {
   const [leaf, ...ancestors] = chain.map((name) => charter.node(name));
   const set: Record<string, AnyTool | AiSdkTool> = {};
-  const add = (tools: ToolSet, scope: Scope): void => {
-    for (const [name, tool] of Object.entries(tools)) if (!Object.hasOwn(set, name)) set[name] = bindTool(tool, scope);
-  };
   if (leaf === undefined) return set;
-  add(leaf.tools, { kind: 'own' });
-  // A node that works for a worker is itself a worker, and workers have no packs.
-  if (!worker) for (const pack of leaf.packs) add(pack.tools, { kind: 'pack', pack });
-  ancestors.forEach((ancestor, distance) => {
-    add(ancestor.tools, { kind: 'ancestor', distance });
-  });
-  add(charter.tools, { kind: 'charter' });
+  for (const { tools, scope } of toolsInReach(charter, [leaf, ...ancestors], worker))
+    for (const [name, tool] of Object.entries(tools)) if (!Object.hasOwn(set, name)) set[name] = bindTool(tool, scope);
   const transitions = transitionsOf(charter, leaf);
   if (leaf.writable !== 'nothing') set[UPDATE_STATE] = updateStateTool(leaf);
   for (const [name, tool] of transitions) set[`${TRANSITION_PREFIX}${name}`] = tool;
   return withPlainNames(set, transitions);
+}
+
+/** The tool of that name that a leaf has, as the charter defines it. */
+export function definedTool(
+  charter: CompiledCharter,
+  chain: readonly string[],
+  { worker, toolName }: { readonly worker: boolean; readonly toolName: string },
+): AnyTool | AiSdkTool | undefined {
+  const nodes = chain.map((name) => charter.node(name));
+  return toolsInReach(charter, nodes, worker).find(({ tools }) => Object.hasOwn(tools, toolName))?.tools[toolName];
+}
+
+interface Reach {
+  readonly tools: ToolSet;
+  readonly scope: Scope;
+}
+
+/** The nearest first. */
+function toolsInReach(
+  charter: CompiledCharter,
+  [leaf, ...ancestors]: readonly CompiledNode[],
+  worker: boolean,
+): readonly Reach[] {
+  // A node that works for a worker is itself a worker, and workers have no packs.
+  const packs = worker ? [] : (leaf?.packs ?? []);
+  return [
+    { tools: leaf?.tools ?? {}, scope: { kind: 'own' } },
+    ...packs.map((pack): Reach => ({ tools: pack.tools, scope: { kind: 'pack', pack } })),
+    ...ancestors.map(({ tools }, distance): Reach => ({ tools, scope: { kind: 'ancestor', distance } })),
+    { tools: charter.tools, scope: { kind: 'charter' } },
+  ];
 }
 
 /** The charter's transitions and the node's own, which take precedence. */

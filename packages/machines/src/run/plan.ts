@@ -1,4 +1,4 @@
-import type { Entry } from '@lastcall/core';
+import type { Entry, Settlement } from '@lastcall/core';
 import { toTranscriptJson } from '@lastcall/core/internal';
 import { applyEvent } from '../tree/apply-event.ts';
 import type { LeafIndex } from '../tree/leaf-index.ts';
@@ -8,7 +8,7 @@ import { userMessage } from '../tree/message.ts';
 import { openCalls, pendingIn } from '../tree/open-calls.ts';
 import { MAIN, ownerOf, type Thread } from '../tree/thread.ts';
 import { touchedBy } from '../tree/touched-by.ts';
-import { findInstance, inTreeOrder, type Tree } from '../tree/tree.ts';
+import { findInstance, inTreeOrder, type Tree, type Wait } from '../tree/tree.ts';
 import { toTreeEntry } from '../tree/tree-entry.ts';
 import type { TreeEffect, TreeEvent } from '../tree/tree-event.ts';
 
@@ -110,6 +110,22 @@ export class Plan {
     this.#takeEnding(thread, origin);
     this.#ops.push({ kind: 'concluded', thread, origin });
     this.#concluded.add(thread);
+  }
+
+  /** Ends calls of an instance that wait and will not be answered. */
+  cancel(origin: Origin, waits: readonly Wait[], reason: string): void {
+    const { instanceId: id } = origin;
+    const name = findInstance(this.#tree, id)?.worker === true ? id : MAIN;
+    const entries = this.#machine.threads.get(name)?.transcript.entries ?? [];
+    this.apply(...waits.map(({ callId }) => ({ kind: 'settled', id, callId }) as const));
+    this.say(
+      name,
+      cancelled(
+        waits.flatMap(({ callId }) => pendingIn(entries, callId) ?? []),
+        reason,
+      ),
+      origin,
+    );
   }
 
   note(entry: NotedEntry): void {
@@ -214,13 +230,17 @@ export class Plan {
     const open = worker
       ? [...openCalls(thread.transcript.entries).values()]
       : waits.flatMap(({ callId }) => pendingIn(thread.transcript.entries, callId) ?? []);
-    const outcome = { status: 'cancelled' as const, reason, text: `Cancelled: ${reason}.` };
-    const entries = open.map((settlement): Entry => ({ kind: 'settled', settlement: { ...settlement, outcome } }));
+    const entries = cancelled(open, reason);
     const origin = { instanceId: id, node };
     if (entries.length > 0) this.say(name, entries, origin);
     else if (!this.#concluded.has(name) && thread.logged < thread.transcript.entries.length)
       this.conclude(name, origin);
   }
+}
+
+function cancelled(calls: readonly Settlement[], reason: string): readonly Entry[] {
+  const outcome = { status: 'cancelled' as const, reason, text: `Cancelled: ${reason}.` };
+  return calls.map((settlement) => ({ kind: 'settled', settlement: { ...settlement, outcome } }));
 }
 
 function carryOut(machine: Planned, op: Op, underway: TreeEntry[] | undefined): void {

@@ -13,6 +13,7 @@ import { bindTool } from './bind-tool.ts';
 import type { CommandOptions } from './command-options.ts';
 import { open } from './machine-context.ts';
 import type { MachineState } from './machine-state.ts';
+import { cancelOutdatedWaits } from './outdated-waits.ts';
 import { assertCertain, Recorder } from './recorder.ts';
 import { decide } from './transition-tool.ts';
 
@@ -133,6 +134,8 @@ async function commit(machine: MachineState, { events, by, noted }: Committed, o
     const recording = machine.record(
       (plan) => {
         plan.apply(...events);
+        if (events.some(({ kind }) => kind === 'moved'))
+          cancelOutdatedWaits(plan, machine.charter, noted.instanceId, noted.node);
         if (!isPatch) plan.takeOutCeded();
         plan.note(noted);
       },

@@ -5,6 +5,7 @@ import { findInstance, type Instance } from '../tree/tree.ts';
 import { type Conclusion, concludeLeaf } from './conclude-leaf.ts';
 import { type LiveMachine, originOf } from './live-machine.ts';
 import type { LeafReport, MachineStep, YieldReason } from './machine-step.ts';
+import { cancelOutdatedWaits } from './outdated-waits.ts';
 import type { Plan } from './plan.ts';
 import { type LeafOutcome, type LeafRunOptions, runLeaf } from './run-leaf.ts';
 
@@ -58,7 +59,7 @@ async function concludeAll(machine: LiveMachine, outcomes: readonly LeafOutcome[
   try {
     assertRecorded(machine, outcomes);
     return await machine.record((plan) => {
-      const conclusions = outcomes.map((outcome) => conclude(plan, outcome));
+      const conclusions = outcomes.map((outcome) => conclude(plan, outcome, machine));
       plan.takeInLeftovers();
       plan.takeOutCeded();
       plan.report();
@@ -85,8 +86,8 @@ function leaveInFlight(machine: LiveMachine, thread: Thread): void {
   machine.leftovers.add(thread);
 }
 
-function conclude(plan: Plan, outcome: LeafOutcome): Conclusion {
-  const { leaf, thread } = outcome;
+function conclude(plan: Plan, outcome: LeafOutcome, { charter }: LiveMachine): Conclusion {
+  const { leaf, thread, changes } = outcome;
   const conclusion = concludeLeaf(outcome, findInstance(plan.tree, leaf.id));
   const { stop } = conclusion.report;
   const origin = originOf(leaf);
@@ -96,6 +97,8 @@ function conclude(plan: Plan, outcome: LeafOutcome): Conclusion {
   if (stop.reason === 'suspended' && isEnded(outcome)) plan.add(thread.id, { kind: 'stop', stop }, origin);
   plan.conclude(thread.id, origin);
   plan.apply(...conclusion.events);
+  for (const change of changes)
+    if (change.kind === 'moved') cancelOutdatedWaits(plan, charter, change.instanceId, change.node);
   return conclusion;
 }
 
