@@ -1,4 +1,5 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import { StoredTranscriptError, Transcript } from '@lastcall/core';
 import { MachineError } from '../errors.ts';
 import type { QueuedMessage } from './tree.ts';
 
@@ -21,7 +22,19 @@ export function toQueued(message: MachineMessage): QueuedMessage {
     throw new MachineError('message', `A message is a text or has a role: ${ROLES.join(', ')}.`);
   const { silent = false, ...said } = message;
   if (typeof silent !== 'boolean') throw new MachineError('message', 'silent must be true or false.');
-  return { message: toModelMessage(said as SaidMessage), silent };
+  return { message: storable(toModelMessage(said as SaidMessage)), silent };
+}
+
+/** A copy, as it is restored: a machine whose message cannot be read again would be lost when it is stored. */
+function storable(message: LanguageModelV4Message): LanguageModelV4Message {
+  try {
+    const [entry] = Transcript.fromJSON({ version: 1, entries: [{ kind: 'message', message }] }).entries;
+    return (entry as { readonly message: LanguageModelV4Message }).message;
+  } catch (cause) {
+    if (!(cause instanceof StoredTranscriptError)) throw cause;
+    const path = cause.path.replace(/^entries\[0\]\./, '');
+    throw new MachineError('message', `${path}: ${cause.problem}`, { cause });
+  }
 }
 
 export function userMessage(text: string): LanguageModelV4Message {

@@ -114,6 +114,29 @@ describe('messages that arrive during a run', () => {
     expect(() => runMachine(machine, { model: scriptedModel([]), input: [{ role: 'x' }] as never })).toThrow('role');
   });
 
+  for (const [part, problem] of [
+    [{ type: 'image', image: 'https://example.com/cat.png' }, 'content[0].type: must be one of "text", "file".'],
+    [{ type: 'file', mediaType: 'image/png', data: new Uint8Array([1]) }, 'content[0].data: must be an object.'],
+    [{ type: 'text', text: 5 }, 'content[0].text: must be a text.'],
+    [null, 'content[0]: must be an object.'],
+  ] as const)
+    test(`[M18] [M27] a part that could not be restored is refused: ${JSON.stringify(part)}`, () => {
+      const machine = make();
+      const message = { role: 'user', content: [part] } as never;
+      expect(() => machine.enqueue(message)).toThrow(problem);
+      expect(() => runMachine(machine, { model: scriptedModel([]), input: message })).toThrow(problem);
+      expect(machine.tree.queue).toEqual([]);
+    });
+
+  test('[M18] a message that its caller changes afterwards is read as it was given', async () => {
+    const machine = make();
+    const part = { type: 'text' as const, text: 'Pay 5 €.' };
+    machine.enqueue({ role: 'user', content: [part] });
+    part.text = 'Pay 500 €.';
+    const { requests } = await run(machine, ['Paid.']);
+    expect(texts(requests[0]).at(-1)).toBe('user: Pay 5 €.');
+  });
+
   test('[M21] only silent messages: history grows, no model call', async () => {
     const machine = make();
     const silent = { role: 'user', content: 'Just so you know.', silent: true } as const;
