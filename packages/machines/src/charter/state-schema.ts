@@ -41,12 +41,16 @@ export function parseState(schema: unknown, value: unknown, path: string): Plain
  */
 export function firstState(schema: unknown, value: unknown, path: string): PlainObject {
   const state = parseState(schema, value, path);
-  if (!samePlain(state, parsedAgain(schema, state, path)))
-    throw new StateError(
-      path,
-      'its schema changes its own output when it parses it again. Move the transform out of the state schema.',
-    );
+  assertKept(schema, state, path);
   return state;
+}
+
+function assertKept(schema: unknown, state: PlainObject, path: string): void {
+  if (samePlain(state, parsedAgain(schema, state, path))) return;
+  throw new StateError(
+    path,
+    'its schema changes its own output when it parses it again. Move the transform out of the state schema.',
+  );
 }
 
 function parsedAgain(schema: unknown, state: PlainObject, path: string): PlainObject | undefined {
@@ -74,6 +78,8 @@ export function patchState(
     unset: written.filter((key) => (patch[key] as unknown) === undefined),
   });
   const next = parseState(schema, merged, path);
+  // What the schema left unchanged, it leaves unchanged again. A transform may be of a field that the first state did not have.
+  if (!samePlain(next, merged)) assertKept(schema, next, path);
   const unknown = written.find((key) => (patch[key] as unknown) !== undefined && !Object.hasOwn(next, key));
   if (unknown !== undefined) throw new StateError(path, `has no field ${JSON.stringify(unknown)}.`);
   return { state: next, fields: fieldsWritten(state, next, written) };
