@@ -44,6 +44,11 @@ async function perform(machine: MachineState, name: string, input: unknown, opti
   try {
     const { settlement, events } = await dispatch(machine, { instance, command, name, by }, input, options);
     const { outcome } = settlement;
+    if (outcome.status === 'pending')
+      throw new MachineError(
+        'command',
+        `Command "${name}" returned pending(), and a command cannot wait: return its result.`,
+      );
     if (outcome.status !== 'ok')
       throw new MachineError(
         'command',
@@ -158,10 +163,11 @@ function find(machine: MachineState, name: string, instanceId?: string): { insta
   const { tree, charter } = machine;
   const chain = chainOf(tree, instanceId ?? tree.speaker);
   if (chain.length === 0) throw new MachineError('command', `There is no instance "${instanceId}".`);
-  for (const instance of instanceId === undefined ? chain : chain.slice(0, 1)) {
+  const asked = instanceId === undefined ? chain : chain.slice(0, 1);
+  for (const instance of asked) {
     const command = charter.node(instance.node).commands.get(name);
     if (command !== undefined) return { instance, command };
   }
-  const known = chain.flatMap(({ node }) => [...charter.node(node).commands.keys()]);
+  const known = asked.flatMap(({ node }) => [...charter.node(node).commands.keys()]);
   throw new MachineError('command', unknownCommand(name, known));
 }

@@ -1,3 +1,4 @@
+import { pending } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -37,6 +38,7 @@ const root = node({
     other: command({ execute: () => to('child') }),
     wait: command({ execute: () => suspend('x') }),
     leave: command({ execute: () => cede('x') }),
+    later: command({ execute: () => pending() }),
   }),
 });
 const make = () => createMachine(charter({ nodes: { root, child, worker } }), { root });
@@ -79,6 +81,22 @@ describe('a command', () => {
     await expect(machine.command('wait')).rejects.toThrow('Only a transition can suspend');
     await expect(machine.command('leave')).rejects.toThrow('root cannot cede');
     expect(machine.tree).toBe(before);
+  });
+
+  test('[M16] one that returns pending() is refused, because nothing could answer it', async () => {
+    const machine = make();
+    await expect(machine.command('later')).rejects.toThrow(
+      'Command "later" returned pending(), and a command cannot wait: return its result.',
+    );
+    expect(machine.suspended).toEqual([]);
+  });
+
+  test('[M16] one that the named instance does not have is refused with the commands of that instance', async () => {
+    const machine = make();
+    await run(machine, [{ toolName: 'transition_child' }, 'Hi.'], { input: 'Go.' });
+    await expect(machine.command('rename', { name: 'x' }, { instanceId: 'root.1' })).rejects.toThrow(
+      'There is no command "rename" here. Commands: leave, whoami.',
+    );
   });
 
   test("[M16] is the nearest one of its name: the primary's own before its ancestors'", async () => {
