@@ -23,7 +23,7 @@ interface DueEvents {
 
 /**
  * The events that a run may take now. Those of an agent, a project or a person that has used up a limit of the day wait for the next day,
- * without a run: each run would only read them and stop. Without limits this does nothing.
+ * without a run: each run would only read them and stop. Commands do not wait. Without limits this does nothing.
  */
 export async function withoutOverLimit(held: HeldThread, due: DueEvents): Promise<readonly EventRow[]> {
   const { agent, project, events, perAgent, perPerson = {}, currency } = due;
@@ -38,8 +38,8 @@ export async function withoutOverLimit(held: HeldThread, due: DueEvents): Promis
     const own = await reachedBy(tx, scope, limits, currency);
     if (own === 'no longer') isBelowAgain = true;
     else if (own !== undefined) {
-      await hold(held, due, own, events);
-      return [];
+      await hold(held, due, own, events.filter(waitsForModel));
+      return events.filter((event) => !waitsForModel(event));
     }
   }
   let rest = events;
@@ -104,6 +104,7 @@ async function hold(
   reached: Reached,
   events: readonly EventRow[],
 ): Promise<void> {
+  if (events.length === 0) return;
   // It writes rows of spaces, which others may write too.
   tx.runAlone();
   const { until = 0, runId } = reached;
@@ -118,6 +119,11 @@ async function hold(
 
 function toEvent({ payload }: EventRow): InboxEvent {
   return fromJson<InboxEvent>(payload);
+}
+
+/** A command runs without a model, and its caller waits for it. */
+function waitsForModel({ type }: EventRow): boolean {
+  return type !== 'command';
 }
 
 function personOf(row: EventRow): string | undefined {
