@@ -843,6 +843,8 @@ export type InboxEvent = {
   readonly name: string;
   readonly input?: unknown | undefined;
   readonly instanceId?: string | undefined;
+  /** The command has run, in a run that stopped after it. The machine goes on. */
+  readonly hasRun?: true | undefined;
 };
 
 /** An event in an agent's inbox. */

@@ -96,6 +96,8 @@ interface CommandEvent {
   readonly input: unknown;
   /** The instance that it is for. Default: the nearest that has such a command. */
   readonly instanceId?: string;
+  /** True if it has run, in a run that stopped after it: the machine goes on without running it again. */
+  readonly hasRun?: true;
 }
 
 /**

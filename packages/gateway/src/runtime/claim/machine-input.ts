@@ -31,7 +31,7 @@ export function answersOf([input]: readonly Entry[]): Readonly<Record<string, An
 }
 
 function toCommand({ eventId: key, event }: WaitingEvent): readonly GivenCommand[] {
-  if (event.type !== 'command') return [];
+  if (event.type !== 'command' || event.hasRun === true) return [];
   const { name, input, instanceId } = event;
   return [{ key, name, input, instanceId }];
 }

@@ -19,6 +19,7 @@ import type { HeldRun } from '../run/held-run.ts';
 import { CYCLE_FAILED } from '../run/run-failure.ts';
 import { announceFailure, type FailedAttempt } from './announce-failure.ts';
 import { holdEvents } from './hold-run.ts';
+import { wakeAfterCommands } from './wake-after-commands.ts';
 
 /** How a run ends. */
 export interface RunEnd {
@@ -140,7 +141,7 @@ const finishEvents = statement(
  */
 async function returnEvents(
   tx: Tx,
-  { runId, agent, kind }: EndingRun,
+  { runId, agent, kind, lease }: EndingRun,
   end: RunEnd,
 ): Promise<Omit<FailedAttempt, 'announcedSpaceId'>> {
   const { limits } = tx;
@@ -160,6 +161,10 @@ async function returnEvents(
   const events = claimed.filter((one) => !isEnded(one));
   const retries: number[] = [];
   const isHeld = end.hold === true && kind.retriesFailedRuns;
+  if (events.length === 0 && kind.retriesFailedRuns && (isHeld || end.retry !== false)) {
+    const at = isHeld ? tx.now() : tx.now() + backoffMs(1, { firstMs: limits.retryMs });
+    if ((await wakeAfterCommands(tx, lease.threadId, claimed, { at, error })) && !isHeld) retries.push(at);
+  }
   for (const { id, attempts, payload } of events) {
     const isLast = end.retry === false || !kind.retriesFailedRuns || attempts >= agent.limits.maxAttempts;
     const at = tx.now() + backoffMs(attempts, { firstMs: limits.retryMs });

@@ -6,6 +6,7 @@ import type { Tx } from '../../ports/store/store.ts';
 import type { EndingRun } from '../run/active-run.ts';
 import type { HeldRun } from '../run/held-run.ts';
 import { announceHeld } from './announce-failure.ts';
+import { wakeAfterCommands } from './wake-after-commands.ts';
 
 /** Returns the events of the run to the inbox, as if no run had taken them, and tells the people who wait for the agent. */
 export async function holdEvents(tx: Tx, ending: EndingRun, { until, personId, text }: HeldRun): Promise<void> {
@@ -35,6 +36,8 @@ export async function holdEvents(tx: Tx, ending: EndingRun, { until, personId, t
       .where('id', '=', id)
       .execute();
   }
+  if (events.every(({ event_id }) => ended.has(event_id)))
+    await wakeAfterCommands(tx, ending.lease.threadId, events, { at: until, error: heldReason(until) });
   if (events.some((one) => !waits(one))) tx.wake(ending.lease.threadId);
   await announceHeld(tx, ending, { text, until, events: events.filter(waits).map(({ event }) => event) });
 }

@@ -122,8 +122,10 @@ function toEvent({ payload }: EventRow): InboxEvent {
 }
 
 /** A command runs without a model, and its caller waits for it. */
-function waitsForModel({ type }: EventRow): boolean {
-  return type !== 'command';
+function waitsForModel(row: EventRow): boolean {
+  if (row.type !== 'command') return true;
+  const event = toEvent(row);
+  return event.type === 'command' && event.hasRun === true;
 }
 
 function personOf(row: EventRow): string | undefined {

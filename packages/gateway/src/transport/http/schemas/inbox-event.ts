@@ -65,6 +65,10 @@ export const inboxEventSchema: z.ZodType = z
       name: z.string(),
       input: z.unknown().optional(),
       instanceId: z.string().optional(),
+      hasRun: z
+        .literal(true)
+        .optional()
+        .meta({ description: 'The command has run, in a run that stopped after it. The machine goes on.' }),
     }),
   ])
   .meta({ id: 'InboxEvent', description: 'An event that wakes an agent.' });

@@ -1,0 +1,41 @@
+import { countWaiting } from '../../domain/inbox/inbox-capacity.ts';
+import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
+import { pushEvent } from '../../domain/inbox/push-event.ts';
+import { fromJson } from '../../ports/store/schema/json.ts';
+import type { InboxEventRow } from '../../ports/store/schema/tables.ts';
+import type { Tx } from '../../ports/store/store.ts';
+
+interface NextWake {
+  readonly at: number;
+  /** Why the run that took the commands did not go on. */
+  readonly error: string;
+}
+
+/**
+ * Wakes a machine whose run stopped after its commands, and took nothing else: what they gave it to do, e.g. a child that one spawned, would
+ * otherwise wait for an event that has nothing to do with it. The command itself has run and is done, so another event wakes the machine.
+ * Returns false if there is nothing to wake it for.
+ */
+export async function wakeAfterCommands(
+  tx: Tx,
+  threadId: string,
+  [command]: readonly Pick<InboxEventRow, 'event_id' | 'payload'>[],
+  { at, error }: NextWake,
+): Promise<boolean> {
+  // Any other event wakes it too.
+  if (command === undefined || (await countWaiting(tx.db, threadId)) > 0) return false;
+  const eventId = `after-${command.event_id}`;
+  const event = {
+    ...fromJson<Extract<InboxEvent, { type: 'command' }>>(command.payload),
+    input: {},
+    hasRun: true,
+  } as const;
+  await pushEvent(tx, { threadId, eventId, event });
+  await tx.db
+    .updateTable('inbox_events')
+    .set({ available_at: at, error })
+    .where('thread_id', '=', threadId)
+    .where('event_id', '=', eventId)
+    .execute();
+  return true;
+}
