@@ -259,6 +259,18 @@ describeWorlds(
       expect(await cards(world, space)).toEqual([{ status: 'requires_action' }]);
     });
 
+    it('[A17] the card of a call is cancelled if its instance moves on to a node without its tool', async () => {
+      const pay = tool({ description: 'Pays.', inputSchema: z.object({}), approval: true, execute: () => 'Paid.' });
+      const shop = node({ instructions: 'Sell.', tools: { pay }, transitions: { rest: 'rest' } });
+      const desk = defineAgent({ machine: charter({ nodes: { shop, rest: node({ instructions: 'Rest.' }) } }) });
+      const model = scriptedModel([[...call('pay'), ...call('transition_rest')], 'I rest.']);
+      const world = await open({ models: { default: model }, definitions: { desk } });
+      const { ada, bot, space } = await lobby(world, { definition: 'desk' }, { isIn: true });
+      await world.say(space, ada, 'Pay');
+      await expect.poll(() => runsOf(world, bot)).toEqual(['completed']);
+      expect(await cards(world, space)).toEqual([{ status: 'cancelled' }]);
+    });
+
     it('[G41] the space gets the cancellation of a message whose worker died', async () => {
       const after = scriptedModel(['Never mind.']);
       const begun = Promise.withResolvers<void>();
