@@ -1,4 +1,5 @@
 import type { ToolSet } from '@lastcall/core';
+import { assertKnownOptions, type KnownNames, knownNames } from '@lastcall/core/internal';
 import { CharterError } from '../errors.ts';
 import type { CharterDefinition } from './charter-definition.ts';
 import type { CharterParts } from './charter-parts.ts';
@@ -26,8 +27,11 @@ import { readTransition } from './written-forms.ts';
 export function compileCharter(definition: CharterDefinition): CharterParts {
   if (!isObject(definition) || !(isObject(definition.nodes) || Array.isArray(definition.nodes)))
     throw new CharterError('charter', 'must be given { nodes: { name: node({ … }) } }.');
+  assertKnownOptions(definition, OPTIONS);
   return new Compiler(definition).compile();
 }
+
+const OPTIONS: KnownNames = knownNames<CharterDefinition>({ nodes: true, transitions: true, tools: true, packs: true });
 
 class Compiler {
   readonly #definition: CharterDefinition;

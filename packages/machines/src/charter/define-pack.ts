@@ -1,4 +1,5 @@
 import type { JsonSchemaObject, ToolSet } from '@lastcall/core';
+import { assertKnownOptions, type KnownNames, knownNames } from '@lastcall/core/internal';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { CharterError } from '../errors.ts';
 import type { Pack } from './pack.ts';
@@ -22,6 +23,7 @@ export interface PackDefinition<S, Q = unknown> {
 
 /** Defines a pack. A node can list it once the charter lists it. */
 export function pack<S, const Q = unknown>(definition: PackDefinition<S, Q>): Pack<ParsedBy<Q, S>> {
+  assertKnownOptions(definition ?? undefined, OPTIONS);
   const { name, state, initialState, tools = {}, instructions } = definition ?? {};
   // "__proto__" is refused, because an object of pack states by name could not store it.
   if (typeof name !== 'string' || !/^(?!__proto__$)[\w-]{1,64}$/.test(name))
@@ -35,3 +37,8 @@ export function pack<S, const Q = unknown>(definition: PackDefinition<S, Q>): Pa
     instructions: instructions as Pack['instructions'],
   });
 }
+
+const OPTIONS: KnownNames = knownNames<PackDefinition<unknown>>(
+  { name: true, state: true, initialState: true, tools: true, instructions: true },
+  { schema: 'state' },
+);

@@ -1,4 +1,5 @@
 import type { JsonSchemaObject, ToolSet, TurnOptions } from '@lastcall/core';
+import { assertKnownOptions, type KnownNames, knownNames } from '@lastcall/core/internal';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { CharterError } from '../errors.ts';
 import type { Transition } from './node-types.ts';
@@ -100,6 +101,7 @@ export function node<
 ): Node<ParsedBy<Q, S>, WrittenFor<Q, S>, LeadsOf<Given<T>> & LeadsOf<Given<C>>, I> {
   if (typeof definition !== 'object' || definition === null)
     throw new CharterError('node', 'must be given a definition: node({ instructions, … }).');
+  assertKnownOptions(definition, OPTIONS);
   const { tools = {}, transitions = {}, commands = {}, packs = [] } = definition;
   return Object.freeze({
     [NODE]: true as const,
@@ -118,6 +120,23 @@ export function node<
     model: definition.model,
   });
 }
+
+const OPTIONS: KnownNames = knownNames<NodeDefinition<unknown>>(
+  {
+    name: true,
+    instructions: true,
+    state: true,
+    initialState: true,
+    updateState: true,
+    tools: true,
+    transitions: true,
+    packs: true,
+    commands: true,
+    worker: true,
+    model: true,
+  },
+  { system: 'instructions', prompt: 'instructions', schema: 'state' },
+);
 
 /** The makers exist for the types: they return the definition unchanged. */
 function identity<D, A>(definition: D): A {

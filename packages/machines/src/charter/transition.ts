@@ -1,4 +1,5 @@
 import type { JsonSchemaObject } from '@lastcall/core';
+import { assertKnownOptions, type KnownNames, knownNames } from '@lastcall/core/internal';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { DECISION, decisionKind } from './decision-mark.ts';
 import type { NodeRef, Spawn, Spawned, To, Transition } from './node-types.ts';
@@ -53,12 +54,16 @@ export function cede(content?: unknown): Extract<Transition, { kind: 'cede' }> {
 }
 
 /** The call waits; `machine.resume(id, payload)` gives its result. The reason is shown with the id. */
-export function suspend(
-  reason?: unknown,
-  options?: { expiresInMs?: number },
-): Extract<Transition, { kind: 'suspend' }> {
+export function suspend(reason?: unknown, options?: SuspendOptions): Extract<Transition, { kind: 'suspend' }> {
+  assertKnownOptions(options ?? undefined, OPTIONS);
   return made({ kind: 'suspend', reason, expiresInMs: options?.expiresInMs });
 }
+
+interface SuspendOptions {
+  expiresInMs?: number;
+}
+
+const OPTIONS: KnownNames = knownNames<SuspendOptions>({ expiresInMs: true });
 
 export function isTransition(value: unknown): value is Transition {
   return decisionKind(value) !== undefined;

@@ -1,4 +1,5 @@
 import type { Clock, Journal } from '@lastcall/core';
+import { type KnownNames, knownNames } from '@lastcall/core/internal';
 
 export interface CommandOptions {
   /**
@@ -15,3 +16,11 @@ export interface CommandOptions {
   signal?: AbortSignal;
   clock?: Clock;
 }
+
+export const COMMAND_OPTIONS: KnownNames = knownNames<CommandOptions>({
+  instanceId: true,
+  journal: true,
+  idempotencyKey: true,
+  signal: true,
+  clock: true,
+});

@@ -1,4 +1,5 @@
 import { type AnyTool, createSession, dispatchCall, type Settlement, tool } from '@lastcall/core';
+import { assertKnownOptions } from '@lastcall/core/internal';
 import type { AnyCommand } from '../charter/any-command.ts';
 import { toPlainOrNull } from '../charter/plain.ts';
 import { isTransition } from '../charter/transition.ts';
@@ -10,7 +11,7 @@ import type { TreeEvent } from '../tree/tree-event.ts';
 import { base, viewSlice } from '../tree/view.ts';
 import { claimFor, viewFor } from './actor.ts';
 import { bindTool } from './bind-tool.ts';
-import type { CommandOptions } from './command-options.ts';
+import { COMMAND_OPTIONS, type CommandOptions } from './command-options.ts';
 import { open } from './machine-context.ts';
 import type { MachineState } from './machine-state.ts';
 import { cancelOutdatedWaits } from './outdated-waits.ts';
@@ -29,6 +30,7 @@ export async function runCommand(
   input: unknown,
   options: CommandOptions,
 ): Promise<unknown> {
+  assertKnownOptions(options, COMMAND_OPTIONS);
   const leave = await machine.commands.enter();
   try {
     assertCertain(machine);
