@@ -263,14 +263,15 @@ export class ResourceScope implements Resources {
 
   /**
    * Moves what this scope built and saved to the scope below. Returns the resources that are not needed there, because
-   * another call built them first.
+   * another call built them first, and those made from them, which cannot work once they are disposed of.
    */
   #handDown(below: ResourceScope): readonly Built[] {
-    const superfluous: Built[] = [];
-    for (const [key, built] of this.#singletons) {
-      if (below.#singletons.has(key)) superfluous.push(built);
-      else below.#keep(built);
-    }
+    const all = [...this.#singletons.values()];
+    const left = new Set(all.filter(({ resource }) => below.#singletons.has(resource.key)));
+    // The loop also visits what is added while it runs.
+    for (const { resource } of left) for (const built of all) if (built.uses.has(resource)) left.add(built);
+    for (const built of all) if (!left.has(built)) below.#keep(built);
+    const superfluous = all.filter((built) => left.has(built));
     // At the bottom nothing is undone any more. Above it the older snapshot is the one to restore.
     if (below.#below === undefined) return superfluous;
     for (const [key, saved] of this.#saved) {

@@ -415,6 +415,23 @@ test('[T31] parallel calls without effects end up with one singleton, and the ot
   expect(log.toSorted()).toEqual(['db1', 'db2', 'db3'].slice(0, made));
 });
 
+test('[T31] a singleton made from one that a parallel call built first does not stay without it', async () => {
+  const log: string[] = [];
+  let made = 0;
+  const db = resource('db', { create: () => `db${++made}`, dispose: (one) => void log.push(one) });
+  const users = resource('users', {
+    create: ({ resources }) => `users of ${resources.get(db)}`,
+    dispose: (one) => void log.push(one),
+  });
+  const on = session({ resources: [db, users] });
+  const using = (use: (ctx: ToolContext) => unknown) =>
+    dispatchCall({ tools: probing(async (ctx) => (use(ctx), await settled()), { effects: 'none' }), call, session: on });
+  await Promise.all([using((ctx) => ctx.resources.get(db)), using((ctx) => ctx.resources.get(users))]);
+  expect(log).toEqual(['users of db2', 'db2']);
+  const asked = await dispatchCall({ tools: probing((ctx) => ctx.resources.get(users)), call, session: on });
+  expect(asked.outcome).toMatchObject({ value: 'users of db1' });
+});
+
 test('[T31] a singleton whose creation fails after its call has ended is forgotten', async () => {
   let tries = 0;
   const gate = Promise.withResolvers<void>();
