@@ -40,7 +40,7 @@ export function compileDefaults(document: SchemaDocument): (value: unknown, step
     const ref = target === undefined ? [] : [fillOf(target)];
     if (ref.length > 0 && isOnlyRefRead) return ref;
     const properties = mapOf(node.properties).map(([key, sub]) => fillProperty(key, sub));
-    return [...ref, ...properties, ...fillItems(node), ...listOf(node.allOf).map(fillOf)];
+    return [...ref, ...properties, ...fillMembers(node), ...fillItems(node), ...listOf(node.allOf).map(fillOf)];
   }
 
   function fillProperty(key: string, sub: JsonSchemaNode): Fill {
@@ -75,6 +75,29 @@ export function compileDefaults(document: SchemaDocument): (value: unknown, step
   /** A default may be null. */
   function knownDefault(node: JsonSchemaObject): unknown {
     return defaults.has(node) ? defaults.get(node) : node.default;
+  }
+
+  /** Fills the values in a record: those whose keys are not listed by name. */
+  function fillMembers(node: JsonSchemaObject): readonly Fill[] {
+    if (document.hasHiddenNames(node)) return [];
+    const byPattern = mapOf(node.patternProperties).flatMap(([source, sub]) => {
+      const pattern = document.pattern(source);
+      return pattern === undefined ? [] : [{ pattern, inside: fillOf(sub) }];
+    });
+    const others = isSchemaObject(node.additionalProperties) ? fillOf(node.additionalProperties) : undefined;
+    if (byPattern.length === 0 && others === undefined) return [];
+    const declared = new Set(mapOf(node.properties).map(([key]) => key));
+    const fill: Fill = (value, filling) => {
+      if (!isSchemaObject(value)) return;
+      const entries = Object.entries(value);
+      filling.steps.take(entries.length);
+      for (const [key, member] of entries) {
+        const matching = byPattern.filter(({ pattern }) => pattern.test(key));
+        for (const { inside } of matching) inside(member, filling);
+        if (matching.length === 0 && !declared.has(key)) others?.(member, filling);
+      }
+    };
+    return [fill];
   }
 
   function fillItems(node: JsonSchemaObject): readonly Fill[] {

@@ -181,6 +181,26 @@ describe('defaults', () => {
     });
   });
 
+  test('[T20] defaults are filled in inside the values of a record, by pattern and otherwise', () => {
+    const withDefault = (value: string) => ({ type: 'object', properties: { how: { default: value } } });
+    const schema = {
+      properties: { named: { type: 'object' } },
+      patternProperties: { '^x-': withDefault('pattern') },
+      additionalProperties: withDefault('other'),
+    };
+    expect(parsed(schema, { named: {}, 'x-a': {}, b: {}, c: { how: 'given' } })).toEqual({
+      named: {},
+      'x-a': { how: 'pattern' },
+      b: { how: 'other' },
+      c: { how: 'given' },
+    });
+    const foreign = jsonSchema(schema, { origin: 'data' });
+    // Patterns of foreign schemas are not run, so it is not known which schema describes a key.
+    expect(foreign['~standard'].validate({ 'x-a': {}, b: {} })).toEqual({ value: { 'x-a': {}, b: {} } });
+    const record = jsonSchema({ additionalProperties: withDefault('other') }, { origin: 'data' });
+    expect(record['~standard'].validate({ a: {} })).toEqual({ value: { a: { how: 'other' } } });
+  });
+
   test('a default does not replace a value, and is not filled in inside a union or a condition', () => {
     const branch = { properties: { b: { default: 1 } } };
     const schema = {
