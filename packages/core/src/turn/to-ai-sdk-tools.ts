@@ -3,6 +3,7 @@ import type { AiSdkTool } from '../contract/ai-sdk-tool.ts';
 import type { ToolSet } from '../contract/tool-set.ts';
 import { LastcallError } from '../errors.ts';
 import type { Outcome, Settlement } from '../results/outcome.ts';
+import { renderValue } from '../results/render.ts';
 import { describeTool } from '../tools/advertise.ts';
 import { type ResolvedTool, resolveTool } from '../tools/resolved-tool.ts';
 import { wellFormed } from '../transcript/well-formed.ts';
@@ -154,7 +155,5 @@ function toModelOutput(settlement: Settlement | undefined, tool: ResolvedTool, r
   }
   const own = (tool.definition as AiSdkTool).toModelOutput;
   if (own !== undefined) return own(result as never);
-  const { output } = result;
-  if (typeof output === 'string') return { type: 'text', value: output };
-  return { type: 'json', value: output ?? null };
+  return { type: 'text', value: wellFormed(renderValue(result.output, tool.render)) };
 }
