@@ -7,13 +7,16 @@ import type { Answer } from '../results/answer.ts';
 import { errorText } from '../results/describe-error.ts';
 import { createSession } from '../session/create-session.ts';
 import type { Session } from '../session/session.ts';
+import { SessionLayer } from '../session/session-layer.ts';
 import type { Entry } from '../transcript/entry.ts';
 import type { Journal } from '../transcript/journal.ts';
-import { readProgress } from '../transcript/progress.ts';
+import { goesOn, readProgress } from '../transcript/progress.ts';
 import type { Transcript } from '../transcript/transcript.ts';
 import type { JournalRecord } from '../turn/replay.ts';
-import { runTurn } from '../turn/run-turn.ts';
-import { toPending } from '../turn/to-turn-result.ts';
+import { isUndoingInterrupted } from '../turn/rewind.ts';
+import { runNested, runTurn } from '../turn/run-turn.ts';
+import { toPending, toTurnResult } from '../turn/to-turn-result.ts';
+import { openTurn } from '../turn/turn.ts';
 import type { TurnOptions } from '../turn/turn-options.ts';
 import { crashOn, ProcessKilled } from './crashing-journal.ts';
 import { memoryJournal, restoreTranscript } from './memory-journal.ts';
@@ -49,7 +52,7 @@ export interface CrashReport {
 
 /**
  * One crash. `same`: the end equals that of a run without a crash. `unknown_outcome`: it is not known whether a call
- * had run.
+ * had run, or had been undone.
  */
 export interface CrashTry {
   readonly boundary: number;
@@ -60,7 +63,8 @@ export interface CrashTry {
 /**
  * Runs a scenario once without a crash, then once for each of its writes to the journal, killing the process there,
  * before and after the write is kept, and continuing from what was kept. Throws, saying where and what, unless each
- * effect happens at most once, the history stays valid, and the end is the same or a call is `unknown_outcome`.
+ * effect happens at most once, the history stays valid, and the end is the same or a call is `unknown_outcome`, or a
+ * rewind could not tell whether it had undone one.
  */
 export async function killAtEveryBoundary(scenario: () => CrashScenario): Promise<CrashReport> {
   let writes: readonly string[] = [];
@@ -96,7 +100,9 @@ function withPlace(scenario: CrashScenario): PlacedScenario {
 interface End {
   readonly result: TurnResult;
   readonly entries: readonly Entry[];
-  readonly state: unknown;
+  /** The states of the session's slices, and what they were at first, by name. */
+  readonly state: Readonly<Record<string, unknown>>;
+  readonly initial: Readonly<Record<string, unknown>>;
   readonly effects: readonly string[];
   readonly inDoubt: boolean;
 }
@@ -129,10 +135,19 @@ async function live(scenario: PlacedScenario, wrap: Wrap): Promise<End> {
   const model = checkRequests(scenario.model(replies));
   const options: TurnOptions = { newId: countOn(transcript), ...turn, model, session, transcript, journal };
   const begin = transcript.entries.length === 0 ? said : answersTo(scenario, askedOf(transcript));
-  let result = await runTurn({ ...options, ...begin });
+  let result = await resultOf(options, begin);
   for (let more = answersTo(scenario, result.pending); more !== undefined; more = answersTo(scenario, result.pending))
     result = await runTurn({ ...options, ...more });
   return toEnd(scenario, result, session, kept.records());
+}
+
+/** A turn that a limit had stopped is left as it is: to continue it would be a new allowance. */
+async function resultOf(options: TurnOptions, begin: Partial<TurnOptions> | undefined): Promise<TurnResult> {
+  const stop = options.transcript?.progress.stop;
+  if (stop === undefined || goesOn(stop) || begin?.answers !== undefined) return await runTurn({ ...options, ...begin });
+  const turn = openTurn(options, runNested);
+  turn.limit.stop();
+  return toTurnResult(turn, stop);
 }
 
 /** The calls that were waiting for an answer before the crash, because their turn had stopped. */
@@ -159,13 +174,22 @@ function answersTo(
 
 function toEnd(scenario: CrashScenario, result: TurnResult, session: Session, records: readonly JournalRecord[]): End {
   const entries = records.map(({ entry }) => entry);
-  const inDoubt = entries.some(
-    (entry) =>
-      entry.kind === 'settled' &&
-      entry.settlement.outcome.status === 'error' &&
-      entry.settlement.outcome.code === 'unknown_outcome',
-  );
-  return { result, entries, state: session.toJSON().slices, effects: [...(scenario.effects?.() ?? [])], inDoubt };
+  const { root } = SessionLayer.of(session).state;
+  return {
+    result,
+    entries,
+    state: Object.fromEntries(root.map(({ slice, state }) => [slice.name, state])),
+    initial: Object.fromEntries(root.map(({ slice }) => [slice.name, slice.initial])),
+    effects: [...(scenario.effects?.() ?? [])],
+    inDoubt: entries.some(isInDoubt),
+  };
+}
+
+function isInDoubt(entry: Entry): boolean {
+  if (entry.kind === 'rewind') return entry.remaining.some(isUndoingInterrupted);
+  if (entry.kind !== 'settled') return false;
+  const { outcome } = entry.settlement;
+  return outcome.status === 'error' && outcome.code === 'unknown_outcome';
 }
 
 /** Ids that continue after the kept ones, so that a call has the same id in every attempt. */
@@ -200,18 +224,27 @@ function assertSound(end: End, where: string): void {
 }
 
 function assertSame(end: End, unhurt: End, where: string): void {
-  const parts = ({ result, state, effects }: End): [string, unknown][] => [
-    ['stop', result.stop],
-    ['response', result.response],
-    ['output', result.output],
-    ['state of the session', state],
-    ['effects', effects],
+  const parts = ({ result, effects }: End, state: unknown): [string, unknown][] => [
+    ['stop is', result.stop],
+    ['response is', result.response],
+    ['output is', result.output],
+    ['state of the session is', state],
+    ['effects are', effects],
   ];
-  const expected = parts(unhurt);
-  for (const [index, [name, value]] of parts(end).entries()) {
+  const expected = parts(unhurt, statesOf(unhurt, end));
+  for (const [index, [what, value]] of parts(end, statesOf(end, unhurt)).entries()) {
     const [is, was] = [JSON.stringify(value), JSON.stringify(expected[index]?.[1])];
-    if (is !== was) throw broken(where, `the ${name} is different: ${is} and not ${was}`);
+    if (is !== was) throw broken(where, `the ${what} different: ${is} and not ${was}`);
   }
+}
+
+/**
+ * The states of all slices that either session has, in the order of their names. Slices are registered when they are first used, so a
+ * process that began late may not have those that never changed.
+ */
+function statesOf({ state }: End, { initial }: End): Readonly<Record<string, unknown>> {
+  const all = Object.entries({ ...initial, ...state });
+  return Object.fromEntries(all.sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 function broken(where: string, problem: string, cause?: unknown): LastcallError {

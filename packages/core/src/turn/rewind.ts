@@ -170,6 +170,13 @@ function succeededOrLeft({ outcome }: Settlement): boolean {
   return outcome.code === 'timeout' || outcome.code === 'aborted' || outcome.code === 'unknown_outcome';
 }
 
+const INTERRUPTED = ' (undoing it was interrupted)';
+
+/** Whether it is not known if a call that a rewind lists as remaining was undone. */
+export function isUndoingInterrupted(remaining: string): boolean {
+  return remaining.endsWith(INTERRUPTED);
+}
+
 /** Calls the tool's `compensate`. Returns what remains of the call's effect, if anything does. */
 async function compensate(
   turn: Turn,
@@ -180,7 +187,7 @@ async function compensate(
   const { toolName, input, outcome } = settlement;
   const what = callText(settlement);
   const isOwn = settlement.callId === callId;
-  if (isOwn && turn.progress.compensated.has(callId) && !tool.idempotent) return `${what} (undoing it was interrupted)`;
+  if (isOwn && turn.progress.compensated.has(callId) && !tool.idempotent) return `${what}${INTERRUPTED}`;
   if (turn.options.journal !== undefined) await record(turn, { kind: 'compensating', callId });
   try {
     const ctx = new CallContext(compensationRun(turn, step, settlement), turn.session.open({ readOnly: true }), 1);

@@ -557,3 +557,47 @@ test.each(['none', 'session', 'external'] as const)(
     expect(doubts).toBeGreaterThan(0);
   },
 );
+
+test('[R49] a turn that a limit stops is not continued after a crash that came later', async () => {
+  const report = await killAtEveryBoundary(() =>
+    scenario(steps, { turn: () => ({ prompt: 'go', tools: { note, look, refuse, done }, maxSteps: 2 }) }),
+  );
+  expect(new Set(report.tries.map(({ outcome }) => outcome))).toEqual(new Set(['same']));
+});
+
+test('[R49] slices that a later process never uses, or uses in another order, make no difference', async () => {
+  const unused = slice('unused', { initial: 0, on: { unused: () => 1 } });
+  const first = { ...look, slices: [unused] };
+  const then = { ...note, slices: [invoked, notes] };
+  const report = await killAtEveryBoundary(() => ({
+    model: (replies) => scriptedModel([{ toolName: 'then', input: { text: 'one' } }, 'end'].slice(replies)),
+    turn: () => ({ prompt: 'go', tools: { first, then } }),
+  }));
+  expect(new Set(report.tries.map(({ outcome }) => outcome))).toEqual(new Set(['same']));
+});
+
+test('[R35] [R49] a rewind whose undoing was interrupted is in doubt, and not a different end', async () => {
+  const report = await killAtEveryBoundary(() => {
+    const world: string[] = [];
+    const book = tool({
+      description: 'Books.',
+      inputSchema: z.object({}),
+      execute: () => void world.push('booked'),
+      compensate: () => void world.push('undone'),
+    });
+    const back = { toolName: 'rewind', input: { reason: 'r', guidance: 'g' } };
+    return {
+      model: (replies) => scriptedModel([{ toolName: 'book' }, back, 'end'].slice(replies)),
+      turn: () => ({ prompt: 'go', tools: { book, rewind: rewindTool } }),
+      effects: () => world,
+    };
+  });
+  const doubtful = report.tries.filter(({ outcome }) => outcome === 'unknown_outcome');
+  // Between the start and the end of the call, and between the start of its undoing and the rewind.
+  expect(doubtful.map(({ boundary, when }) => `${when} ${boundary}`)).toEqual([
+    'after 4',
+    'before 5',
+    'after 8',
+    'before 9',
+  ]);
+});
