@@ -7,8 +7,10 @@ import { OptionsError } from '../errors.ts';
 import type { LanguageModelV3Like } from '../model/lift-model.ts';
 import { assertModel } from '../model/supported-model.ts';
 import type { Journal } from '../transcript/journal.ts';
-import { toModelMessages } from '../transcript/message.ts';
+import { type Message, toModelMessages } from '../transcript/message.ts';
+import { messageShape } from '../transcript/message-shape.ts';
 import type { Transcript } from '../transcript/transcript.ts';
+import { toPlainValue } from '../transcript/transcript-json.ts';
 import { assertKnownOptions, type KnownNames, knownNames } from '../unknown-option.ts';
 
 export interface TurnOptions<T extends ToolSet = ToolSet> extends TurnSettings<T> {
@@ -44,7 +46,16 @@ export function checkTurnOptions(options: TurnOptions): void {
   checkReserves(options);
   // Checked before anything is recorded, so that a caller who corrects the mistake starts from the same place.
   if (typeof options.tools === 'object') assertToolSet(options.tools, 'Option "tools"');
-  if (options.messages !== undefined) toModelMessages(options.messages);
+  if (options.messages !== undefined) checkMessages(options.messages);
+}
+
+/** A message whose parts have another form, such as the AI SDK's own, could be stored but never read back. */
+function checkMessages(messages: readonly Message[]): void {
+  for (const [index, message] of messages.entries()) {
+    const flaw = Array.isArray(message?.content) ? messageShape(toPlainValue(message)) : undefined;
+    if (flaw !== undefined) throw new OptionsError(`messages[${index}]${flaw.at}`, flaw.problem);
+  }
+  toModelMessages(messages);
 }
 
 /** A model without a message makes something up, or its provider refuses the request with an unclear error. */
