@@ -109,6 +109,12 @@ export class AiSdkTurn {
 
   /** Whether the AI SDK must stop after the step. After a failure it must not: the next step reports it. */
   shouldStop(steps: number): boolean {
+    // Without it a step would never end: after one failure, all later calls would be cancelled.
+    if (!this.#view.isStarted)
+      throw new OptionsError(
+        'prepareStep',
+        'was not called. Spread all settings of toAiSdkTools. If you have a prepareStep of your own, call settings.prepareStep in it and return its messages too.',
+      );
     if (this.#failure !== undefined) return false;
     const { kind } = this.#ending;
     return kind === 'response' || kind === 'transition' || kind === 'pending' || steps >= this.#turn.maxSteps;

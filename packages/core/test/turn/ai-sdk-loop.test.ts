@@ -498,6 +498,25 @@ describe('ends of the run', () => {
   });
 });
 
+test('a prepareStep of the host has to call that of the settings, and the error says so', async () => {
+  const { tools, session } = world();
+  const script = [[go('wall')], [go('attic')], 'Done.'];
+  const options = { session, batch: { onError: 'cancel-rest' } } as const;
+  const replaced = { ...toAiSdkTools(tools, options).settings, prepareStep: () => ({}) };
+  await expect(generateText({ model: scriptedModel(script), prompt: 'Go.', ...replaced })).rejects.toThrow(
+    /^Option "prepareStep" was not called\. .* call settings\.prepareStep in it/,
+  );
+
+  const agent = toAiSdkTools(tools, options);
+  const { text } = await generateText({
+    model: scriptedModel(script),
+    prompt: 'Go.',
+    ...agent.settings,
+    prepareStep: async (step) => ({ ...(await agent.settings.prepareStep(step)), toolChoice: 'auto' }),
+  });
+  expect([text, agent.settlements.map(({ outcome }) => outcome.status)]).toEqual(['Done.', ['error', 'ok']]);
+});
+
 test('a stop condition of the host can be added', async () => {
   const { session, tools } = world();
   const model = scriptedModel([go('a'), go('b')]);
