@@ -110,6 +110,38 @@ test.each<[object, object]>([
   },
 );
 
+test('[R43] the model sees the pictures of a result that comes as a late answer', async () => {
+  const files = [
+    { type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'AQI=' } },
+    { type: 'image-url', url: 'https://files.test/a.png' },
+    // Most providers refuse a message of a person with such a file.
+    { type: 'file', mediaType: 'audio/wav', data: { type: 'data', data: 'AQI=' } },
+  ];
+  const draw = aiTool({
+    inputSchema: z.object({}),
+    needsApproval: true,
+    execute: async () => 'drawn',
+    toModelOutput: () => ({ type: 'content', value: files as never }),
+  });
+  const options = { tools: { draw }, onPending: 'continue' } as const;
+  const first = await runTurn({ ...options, model: scriptedModel([{ toolName: 'draw' }, 'Wait.']), prompt: 'Draw.' });
+  const model = scriptedModel(['Nice.']);
+  await runTurn({
+    ...options,
+    model,
+    transcript: Transcript.fromJSON(JSON.stringify(first.transcript)),
+    answers: { [first.pending[0]?.callId ?? '']: { approve: true } },
+  });
+  expect(model.requests[0]?.prompt.at(-1)).toEqual({
+    role: 'user',
+    content: [
+      { type: 'text', text: expect.stringContaining('has come:') },
+      { type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'AQI=' } },
+      { type: 'file', mediaType: 'image', data: { type: 'url', url: new URL('https://files.test/a.png') } },
+    ],
+  });
+});
+
 test('[T7] [R57] content that could not be read back is shown like any other value', async () => {
   const draw = aiTool({
     inputSchema: z.object({}),
