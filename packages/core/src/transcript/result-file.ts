@@ -27,9 +27,20 @@ export function toProviderPart(part: Part): Part {
       return typeof url === 'string' && URL.canParse(url)
         ? { mediaType: MEDIA_TYPES[type], ...rest, type: 'file', data: { type: 'url', url: new URL(url) } }
         : part;
+    case 'file':
+      return withUrl(part as FilePart);
     default:
       return part;
   }
+}
+
+type FilePart = Extract<Part, { type: 'file' }>;
+
+/** The provider interface has URLs as objects, and a transcript that was stored has texts. */
+function withUrl(part: FilePart): FilePart {
+  const { data } = part;
+  const isStored = data.type === 'url' && typeof data.url === 'string' && URL.canParse(data.url);
+  return isStored ? { ...part, data: { ...data, url: new URL(data.url) } } : part;
 }
 
 /** What the AI SDK takes for granted if a tool does not say it. */

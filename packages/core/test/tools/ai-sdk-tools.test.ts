@@ -142,6 +142,22 @@ test('[R43] the model sees the pictures of a result that comes as a late answer'
   });
 });
 
+test('[R57] a provider gets the address of a file as a URL, also from a transcript that was stored', async () => {
+  const url = new URL('https://files.test/a.png');
+  const draw = aiTool({
+    inputSchema: z.object({}),
+    execute: async () => 'drawn',
+    toModelOutput: () => ({ type: 'content', value: [{ type: 'file', mediaType: 'image/png', data: { type: 'url', url } }] }),
+  });
+  const model = scriptedModel([{ toolName: 'draw' }, 'Done.', 'Again.']);
+  const { transcript } = await runTurn({ model, prompt: 'Draw.', tools: { draw } });
+  const stored = Transcript.fromJSON(JSON.stringify(transcript));
+  await runTurn({ model, prompt: 'And now?', tools: { draw }, transcript: stored });
+  const shown = model.requests.slice(1).map(({ prompt }) => prompt.find(({ role }) => role === 'tool')?.content);
+  const content = [{ output: { value: [{ data: { url: expect.any(URL) } }] } }];
+  expect(shown).toMatchObject([content, content]);
+});
+
 test('[T7] [R57] content that could not be read back is shown like any other value', async () => {
   const draw = aiTool({
     inputSchema: z.object({}),
