@@ -1,5 +1,6 @@
 import type { Middleware } from '../contract/middleware.ts';
 import type { Outcome } from '../results/outcome.ts';
+import { flawOfOutcome } from '../transcript/outcome-flaw.ts';
 import type { CallRun } from './call-run.ts';
 import type { Ending } from './execute-tool.ts';
 
@@ -15,17 +16,25 @@ export function shapeOutcome(run: CallRun, ending: Ending, own: readonly Middlew
 }
 
 /**
- * The status of the call is fixed. A middleware that throws, or that would change the status, is logged and changes
- * nothing.
+ * The status of the call is fixed. A middleware that throws, that would change the status, or whose outcome could be
+ * stored and not read back, is logged and changes nothing.
  */
 function shapeBy(middleware: Middleware, run: CallRun, outcome: Outcome, input: unknown): Outcome {
   if (middleware.outcome === undefined) return outcome;
   const { callId, toolName, logger } = run;
   try {
     const shaped = middleware.outcome(outcome, { callId, toolName, input });
-    if (shaped.status === outcome.status) return shaped;
+    if (shaped === outcome) return outcome;
+    if (shaped.status !== outcome.status) {
+      logger.error(
+        `Middleware "${middleware.name}" cannot make "${shaped.status}" of a call that is "${outcome.status}".`,
+      );
+      return outcome;
+    }
+    const flaw = flawOfOutcome(shaped);
+    if (flaw === undefined) return shaped;
     logger.error(
-      `Middleware "${middleware.name}" cannot make "${shaped.status}" of a call that is "${outcome.status}".`,
+      `Middleware "${middleware.name}" gave an invalid outcome for "${toolName}": ${flaw.at.slice(1)} ${flaw.problem} The outcome is unchanged.`,
     );
   } catch (error) {
     logger.error(

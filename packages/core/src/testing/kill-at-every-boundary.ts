@@ -144,7 +144,8 @@ async function live(scenario: PlacedScenario, wrap: Wrap): Promise<End> {
 /** A turn that a limit had stopped is left as it is: to continue it would be a new allowance. */
 async function resultOf(options: TurnOptions, begin: Partial<TurnOptions> | undefined): Promise<TurnResult> {
   const stop = options.transcript?.progress.stop;
-  if (stop === undefined || goesOn(stop) || begin?.answers !== undefined) return await runTurn({ ...options, ...begin });
+  if (stop === undefined || goesOn(stop) || begin?.answers !== undefined)
+    return await runTurn({ ...options, ...begin });
   const turn = openTurn(options, runNested);
   turn.limit.stop();
   return toTurnResult(turn, stop);

@@ -40,6 +40,10 @@ const outcome: Shape = tagged('status', {
   skipped: object({ reason: text, text }),
 });
 
+/** Any outcome, also of a call that waits. */
+export const outcomeShape: Shape = (value) =>
+  ((value as { status?: unknown }).status === 'pending' ? pendingOutcome : outcome)(value);
+
 /** An answer has exactly one of these, as `assertAnswer` requires. */
 const answer: Shape = (value) => {
   const flaw = object({}, { result: anything, error: text, approve: oneOf(true), deny: text })(value);

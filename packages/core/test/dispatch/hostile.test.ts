@@ -425,7 +425,11 @@ test('[T31] a singleton made from one that a parallel call built first does not 
   });
   const on = session({ resources: [db, users] });
   const using = (use: (ctx: ToolContext) => unknown) =>
-    dispatchCall({ tools: probing(async (ctx) => (use(ctx), await settled()), { effects: 'none' }), call, session: on });
+    dispatchCall({
+      tools: probing(async (ctx) => (use(ctx), await settled()), { effects: 'none' }),
+      call,
+      session: on,
+    });
   await Promise.all([using((ctx) => ctx.resources.get(db)), using((ctx) => ctx.resources.get(users))]);
   expect(log).toEqual(['users of db2', 'db2']);
   const asked = await dispatchCall({ tools: probing((ctx) => ctx.resources.get(users)), call, session: on });

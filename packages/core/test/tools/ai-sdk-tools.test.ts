@@ -147,7 +147,10 @@ test('[R57] a provider gets the address of a file as a URL, also from a transcri
   const draw = aiTool({
     inputSchema: z.object({}),
     execute: async () => 'drawn',
-    toModelOutput: () => ({ type: 'content', value: [{ type: 'file', mediaType: 'image/png', data: { type: 'url', url } }] }),
+    toModelOutput: () => ({
+      type: 'content',
+      value: [{ type: 'file', mediaType: 'image/png', data: { type: 'url', url } }],
+    }),
   });
   const model = scriptedModel([{ toolName: 'draw' }, 'Done.', 'Again.']);
   const { transcript } = await runTurn({ model, prompt: 'Draw.', tools: { draw } });

@@ -313,14 +313,25 @@ test('[T14] the result of an earlier run is rendered as it was in that run', asy
     execute: () => ({ degrees: 21, station: null }),
     render: ({ degrees }) => `${degrees} degrees`,
   });
-  const plain = tool({ description: 'Plain.', inputSchema: z.object({}), effects: 'none', execute: () => ({ a: 1, b: null }) });
+  const plain = tool({
+    description: 'Plain.',
+    inputSchema: z.object({}),
+    effects: 'none',
+    execute: () => ({ a: 1, b: null }),
+  });
   const tools = { weather, plain };
   const first = await stream([[{ toolName: 'weather' }, { toolName: 'plain' }], 'Warm.'], tools, {});
   const shown = ['21 degrees', '{"a":1}'];
   expect(resultsIn(first.model.requests[1]?.prompt)).toEqual(shown);
 
   const part = (name: string, output: unknown) =>
-    ({ type: `tool-${name}`, toolCallId: name, state: 'output-available', input: {}, output }) as UIMessage['parts'][number];
+    ({
+      type: `tool-${name}`,
+      toolCallId: name,
+      state: 'output-available',
+      input: {},
+      output,
+    }) as UIMessage['parts'][number];
   const parts = [part('weather', { degrees: 21, station: null }), part('plain', { a: 1, b: null })];
   const { settings } = toAiSdkTools(tools);
   const messages = await convertToModelMessages([{ id: 'm-1', role: 'assistant', parts }], {

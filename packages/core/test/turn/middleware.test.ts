@@ -15,6 +15,7 @@ import {
   type SessionEvent,
   slice,
   ToolValidationError,
+  Transcript,
   tool,
   wrapToolSet,
 } from '../../src/index.ts';
@@ -397,6 +398,26 @@ test('[R47] a middleware changes the outcome of a call for all readers: session,
   expect(ends(transcript.entries)).toMatchObject([{ text: 'xxx', value: 'count gave much' }, { text: 'xx' }]);
   expect(ends(journal.restore().transcript.entries)).toEqual(ends(transcript.entries));
   expect(JSON.stringify(model.requests[1]?.prompt)).toContain('"value":"xxx"');
+});
+
+test('[R57] an outcome from a middleware that could not be read back changes nothing, and is logged', async () => {
+  const { count } = counter();
+  const errors: string[] = [];
+  const logger: Logger = { debug() {}, info() {}, warn() {}, error: (message) => void errors.push(message) };
+  for (const wrong of [
+    { status: 'ok', value: 1 },
+    { status: 'ok', text: 'one', content: [{ type: 'file' }] },
+  ]) {
+    const model = scriptedModel([callOnce(1), 'Done.']);
+    const middleware: Middleware[] = [{ name: 'careless', outcome: () => wrong as never }];
+    const { transcript, settlements } = await runTurn({ model, prompt: 'Go.', tools: { count }, logger, middleware });
+    expect(settlements).toMatchObject([{ outcome: { status: 'ok', text: expect.stringMatching(/^\d$/) } }]);
+    expect(Transcript.fromJSON(JSON.stringify(transcript)).entries).toHaveLength(transcript.entries.length);
+  }
+  expect(errors).toEqual([
+    'Middleware "careless" gave an invalid outcome for "count": text must be a text. The outcome is unchanged.',
+    'Middleware "careless" gave an invalid outcome for "count": content[0].mediaType must be a text. The outcome is unchanged.',
+  ]);
 });
 
 test('[R47] a middleware cannot turn a success into a failure, and one that throws changes nothing', async () => {
