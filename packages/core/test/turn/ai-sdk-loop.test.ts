@@ -334,7 +334,7 @@ test('[T14] the result of an earlier run is rendered as it was in that run', asy
     }) as UIMessage['parts'][number];
   const parts = [part('weather', { degrees: 21, station: null }), part('plain', { a: 1, b: null })];
   const { settings } = toAiSdkTools(tools);
-  const messages = await convertToModelMessages([{ id: 'm-1', role: 'assistant', parts }], {
+  const messages = await convertToModelMessages([{ role: 'assistant', parts }], {
     tools: settings.tools as AiTools,
   });
   const model = scriptedModel(['Warm.']);
