@@ -56,7 +56,9 @@ type Ports = Pick<Services, 'store' | 'bus'>;
 async function embedded({ settings, logger, limits, synchronous }: Opening, scheduler: Scheduler): Promise<Ports> {
   const bus = createInProcessBus({ logger });
   const onLost = (error: Error): void => logger.error('The store is lost until the gateway is started again.', error);
-  const options = { home: join(settings.home), onLost, ...(synchronous === undefined ? {} : { synchronous }) };
+  const onFull = (error: unknown): void =>
+    logger.error('The disk of the database is full. Work waits until there is room.', error);
+  const options = { home: join(settings.home), onLost, onFull, ...(synchronous === undefined ? {} : { synchronous }) };
   return { bus, store: await openSqliteStore(options, { bus, scheduler, limits }) };
 }
 

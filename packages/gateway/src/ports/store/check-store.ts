@@ -5,6 +5,7 @@ import { toOpenError } from './postgres/postgres-open-error.ts';
 import { createPooledPool } from './postgres/postgres-pool.ts';
 import { assertPoolerFits } from './postgres/postgres-pooler.ts';
 import { makePrivateDatabase, makePrivateFolder } from './sqlite/private-folder.ts';
+import { fullAtStart } from './sqlite/sqlite-error.ts';
 import { assertDatabase, assertOwnDatabase } from './sqlite/sqlite-file.ts';
 
 /**
@@ -42,8 +43,10 @@ function checkFolder(home: string): 'ok' | 'in use' {
   const lock = new DatabaseSync(makePrivateDatabase(home, 'lock.db'));
   try {
     lock.exec('pragma busy_timeout = 0; begin exclusive');
-  } catch {
+  } catch (error) {
     lock.close();
+    const full = fullAtStart(home, error);
+    if (full !== undefined) throw full;
     return 'in use';
   }
   try {

@@ -24,13 +24,17 @@ export class StoreUnavailable extends LastcallError {
   /** The commit was sent and not confirmed: the change may or may not have been made. */
   readonly inDoubt: boolean;
 
-  /** @param options - `isLost`: it will not answer until the gateway is started again. */
-  constructor(cause: unknown, { inDoubt = false, isLost = false }: { inDoubt?: boolean; isLost?: boolean } = {}) {
+  /** @param options - `isLost`: it will not answer until the gateway is started again. `isFull`: there is no room on its disk. */
+  constructor(
+    cause: unknown,
+    { inDoubt = false, isLost = false, isFull = false }: { inDoubt?: boolean; isLost?: boolean; isFull?: boolean } = {},
+  ) {
     const unchanged = isLost
       ? 'Nothing was changed. The gateway has to be started again; its log says why.'
       : 'Nothing was changed; try again shortly.';
     const what = inDoubt ? 'It is not known whether the change was made: look before you try again.' : unchanged;
-    super('store_unavailable', `The database does not answer. ${what}`, { cause });
+    const why = isFull ? 'The disk of the database is full.' : 'The database does not answer.';
+    super('store_unavailable', `${why} ${what}`, { cause });
     this.inDoubt = inDoubt;
   }
 }

@@ -17,6 +17,7 @@ import { nameOfStatement } from '../compiled-once.ts';
 import { assertOutsideTransaction } from '../run-transaction.ts';
 import { StoreMisuse } from '../store-error.ts';
 import type { LogSync } from './log-sync.ts';
+import { type ToSqliteError, toSqliteError } from './sqlite-error.ts';
 
 /** Runs Kysely on Node's own SQLite: one connection, used by one transaction or one statement at a time. */
 export function sqliteDialect(driver: SqliteDriver): Dialect {
@@ -74,10 +75,13 @@ export class SqliteDriver implements Driver {
   /** When the current use without a pause began. */
   #since: number | undefined;
 
-  constructor(database: DatabaseSync, { sliceMs = SLICE_MS }: { sliceMs?: number } = {}) {
+  constructor(
+    database: DatabaseSync,
+    { sliceMs = SLICE_MS, toError = toSqliteError }: { sliceMs?: number | undefined; toError?: ToSqliteError } = {},
+  ) {
     this.#database = database;
     this.#sliceMs = sliceMs;
-    this.connection = new SqliteConnection(database);
+    this.connection = new SqliteConnection(database, toError);
   }
 
   async init(): Promise<void> {}
@@ -183,22 +187,40 @@ export class SqliteDriver implements Driver {
 
 export class SqliteConnection implements DatabaseConnection {
   readonly #database: DatabaseSync;
+  readonly #toError: ToSqliteError;
+  #lastError: unknown;
   // The same few hundred statements are used again and again, and preparing one costs more than running it.
   readonly #compiledOnce = new Map<string, Prepared>();
   // Of those that are built each time: limited, because lists of any length in `in (…)` create new texts.
   readonly #built = new LRUCache<string, Prepared>({ max: 500 });
 
-  constructor(database: DatabaseSync) {
+  constructor(database: DatabaseSync, toError: ToSqliteError) {
     this.#database = database;
+    this.#toError = toError;
   }
 
   /** Runs the statement before it returns. */
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    const { statement, givesRows } = this.#prepare(sql);
-    const values = parameters as readonly SQLInputValue[];
-    if (givesRows) return { rows: statement.all(...values) as R[] };
-    const { changes } = statement.run(...values);
-    return { rows: [], numAffectedRows: BigInt(changes) };
+    try {
+      const { statement, givesRows } = this.#prepare(sql);
+      const values = parameters as readonly SQLInputValue[];
+      if (givesRows) return { rows: statement.all(...values) as R[] };
+      const { changes } = statement.run(...values);
+      return { rows: [], numAffectedRows: BigInt(changes) };
+    } catch (error) {
+      throw this.failed(error);
+    }
+  }
+
+  /** Converts the error of a statement. */
+  failed(error: unknown): unknown {
+    this.#lastError = this.#toError(error);
+    return this.#lastError;
+  }
+
+  /** If SQLite has undone a transaction, why it did. */
+  get lastError(): unknown {
+    return this.#lastError;
   }
 
   // biome-ignore lint/correctness/useYield: the interface asks for it, and nothing here reads more than fits.

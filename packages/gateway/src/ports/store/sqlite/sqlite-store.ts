@@ -14,6 +14,7 @@ import { DEFAULT_PARTS, type StoreParts } from '../store-parts.ts';
 import { LogSync, openLog } from './log-sync.ts';
 import { makePrivateDatabase, makePrivateFolder } from './private-folder.ts';
 import { SqliteDriver, sqliteDialect } from './sqlite-driver.ts';
+import { fullAtStart, reportFull } from './sqlite-error.ts';
 import { assertDatabase, assertOwnDatabase } from './sqlite-file.ts';
 import { SqliteTransactions } from './sqlite-transactions.ts';
 
@@ -26,6 +27,8 @@ export interface SqliteOptions {
   readonly sliceMs?: number | undefined;
   /** Called once, if a write does not reach the disk: the store refuses everything from then on. */
   readonly onLost?: ((error: Error) => void) | undefined;
+  /** Called at most once a minute while the disk is full. Everything that writes waits until there is room. */
+  readonly onFull?: ((error: unknown) => void) | undefined;
 }
 
 /**
@@ -40,7 +43,7 @@ const SECURE_DELETE = 'pragma secure_delete = on;';
 
 /** The embedded store: one file, used by one process. */
 export async function openSqliteStore(
-  { home, synchronous = 'FULL', sliceMs, onLost }: SqliteOptions,
+  { home, synchronous = 'FULL', sliceMs, onLost, onFull = () => {} }: SqliteOptions,
   parts: StoreParts = DEFAULT_PARTS,
 ): Promise<Store> {
   makePrivateFolder(home);
@@ -53,12 +56,13 @@ export async function openSqliteStore(
       sliceMs,
       parts,
       onLost,
+      onFull,
       syncedLog: synchronous === 'FULL' ? logOf(home) : undefined,
     });
   } catch (error) {
     // Without this, the next start would find the folder in use.
     lock.close();
-    throw error;
+    throw fullAtStart(home, error) ?? error;
   }
 }
 
@@ -79,6 +83,7 @@ function openDatabase(home: string): DatabaseSync {
 }
 
 interface OpenedFiles extends Pick<SqliteOptions, 'sliceMs' | 'onLost'> {
+  readonly onFull: (error: unknown) => void;
   readonly database: DatabaseSync;
   readonly lock: DatabaseSync;
   readonly parts: StoreParts;
@@ -86,8 +91,8 @@ interface OpenedFiles extends Pick<SqliteOptions, 'sliceMs' | 'onLost'> {
   readonly syncedLog: string | undefined;
 }
 
-async function openStore({ database, lock, sliceMs, onLost, parts, syncedLog }: OpenedFiles): Promise<Store> {
-  const driver = new SqliteDriver(database, sliceMs === undefined ? {} : { sliceMs });
+async function openStore({ database, lock, sliceMs, onLost, onFull, parts, syncedLog }: OpenedFiles): Promise<Store> {
+  const driver = new SqliteDriver(database, { sliceMs, toError: reportFull(onFull) });
   const dialect = sqliteDialect(driver);
   const db = new Kysely<Tables>({ dialect });
   let logFile: FileHandle | undefined;
@@ -183,6 +188,8 @@ function lockHome(home: string): DatabaseSync {
     return lock;
   } catch (cause) {
     lock.close();
+    const full = fullAtStart(home, cause);
+    if (full !== undefined) throw full;
     throw new StoreRefused(
       `Another gateway uses the database in "${home}". Stop it, set LASTCALL_HOME to another folder, or set DATABASE_URL to a PostgreSQL database, which several gateways can share.`,
       { cause },

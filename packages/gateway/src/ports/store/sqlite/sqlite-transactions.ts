@@ -50,8 +50,9 @@ export class SqliteTransactions {
       this.#log?.assertSound();
       this.#begin();
     } catch (error) {
+      const reason = this.#driver.connection.failed(error);
       this.#goOn(this.#group);
-      throw error;
+      throw reason;
     }
     const group = this.#group as Group;
     let isOver = false;
@@ -95,9 +96,9 @@ export class SqliteTransactions {
       group.size++;
     } catch (error) {
       // The member's writes cannot be separated from those of the others, so the whole group fails.
-      this.#giveUp(group, error);
+      const reason = this.#giveUp(group, error);
       this.#driver.pass();
-      throw error;
+      throw reason;
     }
     this.#goOn(group);
     await group.committed.promise;
@@ -139,19 +140,22 @@ export class SqliteTransactions {
 
   #end(group: Group): void {
     this.#group = undefined;
+    if (group.size > 0 && !this.#database.isTransaction) throw this.#driver.connection.lastError;
     if (group.size > 0) this.#statements.commit.run();
     else if (this.#database.isTransaction) this.#database.exec('rollback');
     group.committed.resolve(this.#log?.durable());
   }
 
-  #giveUp(group: Group, error: unknown): void {
+  #giveUp(group: Group, error: unknown): unknown {
     this.#group = undefined;
-    group.committed.reject(error);
+    const reason = this.#driver.connection.failed(error);
+    group.committed.reject(reason);
     try {
       if (this.#database.isTransaction) this.#database.exec('rollback');
     } catch {
       // The database was closed, so uncommitted writes are gone.
     }
+    return reason;
   }
 }
 
