@@ -10,7 +10,7 @@ import type { Seeding } from './seed-space.ts';
  * deleted. Plans of the agent itself and of operators are left, unless the file names their key.
  */
 export async function seedPlans(
-  { tx, seeded, log }: Seeding,
+  { tx, seeded, log, agentLimits: defaults }: Seeding,
   agentName: string,
   plans: readonly PlanSeed[],
 ): Promise<void> {
@@ -22,7 +22,7 @@ export async function seedPlans(
     const seed = { ...plan, name: name ?? plan.key };
     await inFile(seed.key, async () => {
       if (stored.some((one) => isSame(one, seed))) return;
-      await setPlans(tx, agentId, [seed], 'file');
+      await setPlans(tx, agentId, [seed], { setter: 'file', defaults });
       log(`Set the plan ${JSON.stringify(seed.key)} of the agent ${JSON.stringify(agentName)}.`);
     });
   }

@@ -1,3 +1,4 @@
+import type { AgentLimitsInput } from '../config/agent-limits.ts';
 import { DEFAULT_PROJECT } from '../config/default-project.ts';
 import type { PersonSeed, SpaceSeed } from '../config/space-seed.ts';
 import { createEntity } from '../domain/entities/entity.ts';
@@ -12,6 +13,8 @@ export interface Seeding {
   readonly seeded: Seeded;
   /** Adds a line to the log, once the transaction is committed. */
   readonly log: (line: string) => void;
+  /** The limits of agents that set none. */
+  readonly agentLimits?: AgentLimitsInput | undefined;
 }
 
 /** A member of the space, or a former one. */
@@ -57,6 +60,8 @@ interface SeededSpace {
   readonly project: string;
   readonly known: readonly KnownMember[];
   readonly log: (line: string) => void;
+  /** The limits of agents that set none. */
+  readonly agentLimits?: AgentLimitsInput | undefined;
 }
 
 async function updateDescription(

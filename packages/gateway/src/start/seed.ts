@@ -24,7 +24,7 @@ export async function seed({ store, logger }: Pick<Services, 'store' | 'logger'>
     const lines: string[] = [];
     if (agents.length === 0 && spaces.length === 0 && projects.length === 0 && !(await wasSeeded(tx))) return lines;
     const seeded = await lockSeed(tx);
-    const seeding: Seeding = { tx, seeded, log: (line) => void lines.push(line) };
+    const seeding: Seeding = { tx, seeded, log: (line) => void lines.push(line), agentLimits: config.limits.agent };
     await seedProjects(tx, projects);
     for (const agent of agents) {
       await seedAgent(seeding, agent, { offered, project: projectOfSeed(config, 'agents', agent.name) });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { checkConfig } from '../../src/config/check-config.ts';
 import { getAgent } from '../../src/domain/agents/agent.ts';
 import { describeAgent } from '../../src/domain/agents/agent-details.ts';
 import { listVersions } from '../../src/domain/agents/agent-versions.ts';
@@ -33,8 +34,7 @@ describeIdleWorld('the details of agents', ({ world }) => {
   });
 
   test('an agent of the configuration file says so', async () => {
-    const config = { agents: [{ name: 'Filed', instructions: '' }], spaces: [], plans: [], projects: [], tools: {} };
-    await seed(world.services, config as never);
+    await seed(world.services, checkConfig({ agents: [{ name: 'Filed', instructions: '' }] }));
     const filed = await world.store.db.selectFrom('agents').select('id').where('name', '=', 'Filed').executeTakeFirst();
     expect(await details(filed?.id ?? '')).toMatchObject({ source: 'file' });
   });

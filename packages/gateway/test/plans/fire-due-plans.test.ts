@@ -63,7 +63,7 @@ describeIdleWorld({ title: 'plans that are due', limits: { inboxLength: 3 } }, (
       const before = await plan();
       const change = async (fields: PlanChange) => {
         const stored = await plan();
-        if (stored !== undefined) await world.in((tx) => changePlan(tx, agentId, stored, fields));
+        if (stored !== undefined) await world.in((tx) => changePlan(tx, { agentId, plan: stored }, fields));
       };
       await change({ name: 'Other' });
       expect(await plan()).toEqual({ ...before, name: 'Other', setBy: 'operator', updatedAt: expect.any(Number) });

@@ -224,4 +224,21 @@ describe('plans of the configuration file', () => {
     await expect(start(plan, plan)).rejects.toThrow('plans[1].key is "report" a second time');
     await expect(start({ ...plan, cron: 'sometimes' })).rejects.toThrow('The plan "report" of the configuration');
   });
+
+  it('[O6] plans of operators and of the file have the limits that the configuration gives to all agents', async () => {
+    const limits = { agent: { maxPlans: 60, noteLength: 30 } };
+    await using gateway = await startTestGateway({ agents, limits });
+    const path = `/api/agents/${await idOf(gateway)}/plans`;
+    const add = async (key: string, instruction: string = daily.instruction) =>
+      (await (await gateway.request(path, { ...daily, key, instruction })).json()) as { error: { message: string } };
+    // More than an agent may have by default.
+    for (let count = 1; count <= 60; count++) expect(await add(`p${count}`)).toMatchObject({ setBy: 'operator' });
+    expect((await add('p61')).error.message).toContain('The limit is 60 plans.');
+    const long = 'Write the report about everything that happened.';
+    expect((await add('long', long)).error.message).toContain('must be 30 characters or less');
+    const changed = await gateway.request(`${path}/p1`, { instruction: long }, { method: 'PATCH' });
+    expect(changed.status).toBe(413);
+    const plans = [{ agent: 'Clerk', key: 'report', instruction: long, cron: '0 9 * * *' }];
+    await expect(startTestGateway({ agents, limits, plans })).rejects.toThrow('must be 30 characters or less');
+  });
 });

@@ -73,7 +73,7 @@ async function plan(town: Town, { ref, agent, afterMs }: Extract<Action, { kind:
   const input = { key: ref, name: ref, instruction: `answer ${ref}`, at: dueAt };
   const asked: Asked = { ref, what: 'answer', agentId, by: 'plan', told: [], isAnswered: true };
   const set = await insist(town, 'plan', ({ services }) =>
-    services.store.transaction((tx) => setPlans(tx, agentId, [input], 'operator')),
+    services.store.transaction((tx) => setPlans(tx, agentId, [input], { setter: 'operator' })),
   );
   // A plan that is set a moment too late is refused as being in the past.
   if (set instanceof Error) return;

@@ -1,19 +1,26 @@
 import type { Kysely } from 'kysely';
 import type { AgentConfig } from '../../config/agent-config.ts';
-import { type AgentLimits, resolveAgentLimits } from '../../config/agent-limits.ts';
+import { type AgentLimits, type AgentLimitsInput, resolveAgentLimits } from '../../config/agent-limits.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import { ApiError, notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 import { tooLarge } from '../entities/invalid.ts';
 
-/** How many goals, memories and plans the agent may keep, and how long each may be, by its current configuration. */
-export async function noteLimits(db: Kysely<Tables>, agentId: string): Promise<AgentLimits> {
+/**
+ * How many goals, memories and plans the agent may keep, and how long each may be, by its current configuration. `defaults` are the limits
+ * of agents that set none.
+ */
+export async function noteLimits(
+  db: Kysely<Tables>,
+  agentId: string,
+  defaults: AgentLimitsInput = {},
+): Promise<AgentLimits> {
   const agent = isId(agentId)
     ? await db.selectFrom('agents').select('config').where('id', '=', agentId).executeTakeFirst()
     : undefined;
   if (agent === undefined) throw notFound('agent', agentId);
-  return resolveAgentLimits(fromJson<Partial<AgentConfig>>(agent.config).limits);
+  return resolveAgentLimits(fromJson<Partial<AgentConfig>>(agent.config).limits, defaults);
 }
 
 /** `kept` counts existing notes, `added` new ones. */

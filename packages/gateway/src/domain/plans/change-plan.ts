@@ -1,3 +1,4 @@
+import type { AgentLimitsInput } from '../../config/agent-limits.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { assertLength, noteLimits } from '../memory/note-limits.ts';
@@ -13,11 +14,23 @@ export type PlanChange = { readonly [Field in keyof Omit<PlanInput, 'key'>]?: Pl
  * Changes a plan for an operator. Its times stay, unless a schedule is given, or another time zone for a pattern: a plan that has fired does
  * not fire again for another name, and one that is due is not forgotten.
  */
-export async function changePlan(tx: Tx, agentId: string, listed: Plan, change: PlanChange): Promise<void> {
+export async function changePlan(
+  tx: Tx,
+  { agentId, plan: listed, defaults }: ChangedPlan,
+  change: PlanChange,
+): Promise<void> {
   const plan = { ...listed, timeZone: await timeZoneOf(tx, listed) };
   const isOtherZone = plan.cron !== undefined && change.timeZone !== undefined;
-  if (hasSchedule(change) || isOtherZone) await setPlans(tx, agentId, [replaced(plan, change)], 'operator');
-  else await changeWords(tx, agentId, plan, change);
+  if (hasSchedule(change) || isOtherZone)
+    await setPlans(tx, agentId, [replaced(plan, change)], { setter: 'operator', defaults });
+  else await changeWords(tx, { agentId, plan, defaults }, change);
+}
+
+interface ChangedPlan<P = Plan> {
+  readonly agentId: string;
+  readonly plan: P;
+  /** The limits of agents that set none. */
+  readonly defaults?: AgentLimitsInput | undefined;
 }
 
 /** A plan with a fixed time is listed without its time zone, in which a later time without an offset is read. */
@@ -44,11 +57,15 @@ function replaced({ key, name, instruction, cron, timeZone, misfire }: ZonedPlan
   };
 }
 
-async function changeWords(tx: Tx, agentId: string, plan: ZonedPlan, change: PlanChange): Promise<void> {
+async function changeWords(
+  tx: Tx,
+  { agentId, plan, defaults }: ChangedPlan<ZonedPlan>,
+  change: PlanChange,
+): Promise<void> {
   const { key } = plan;
   const told = { name: change.name ?? plan.name, instruction: change.instruction ?? plan.instruction };
   const [{ name, instruction } = told] = parseNotes('plans', planInputSchema, [told]);
-  const { noteLength } = await noteLimits(tx.db, agentId);
+  const { noteLength } = await noteLimits(tx.db, agentId, defaults);
   assertLength(`The instruction of plan "${key}"`, instruction, noteLength);
   await tx.db
     .updateTable('plans')

@@ -1,5 +1,5 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
-import type { AgentLimits } from '../../config/agent-limits.ts';
+import type { AgentLimits, AgentLimitsInput } from '../../config/agent-limits.ts';
 import { COLUMNS } from '../../ports/store/schema/columns.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { PlanRow, Tables } from '../../ports/store/schema/tables.ts';
@@ -49,11 +49,19 @@ export async function setPlans(
   tx: Tx,
   agentId: string,
   plans: readonly PlanInput[],
-  setter: PlanSetter = 'agent',
+  { setter = 'agent', defaults }: SetOptions = {},
 ): Promise<string[]> {
-  const prepared = await preparePlans(tx.db, agentId, plans, { now: tx.now(), setter });
-  await writePlans(tx, agentId, prepared, { setter });
+  const limits = await noteLimits(tx.db, agentId, defaults);
+  const prepared = await preparePlans(tx.db, agentId, plans, { now: tx.now(), setter, limits });
+  await writePlans(tx, agentId, prepared, { setter, limits });
   return prepared.map(({ key }) => key);
+}
+
+interface SetOptions {
+  /** Default: the agent. */
+  readonly setter?: PlanSetter;
+  /** The limits of agents that set none. */
+  readonly defaults?: AgentLimitsInput | undefined;
 }
 
 interface PrepareOptions {

@@ -142,7 +142,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...agentEndpoints(options.offered, options.checkProgram),
     ...mcpEndpoints(options.mcp),
     ...agentStateEndpoints,
-    ...planEndpoints,
+    ...planEndpoints(registry),
     ...machineEndpoints({ services, registry }),
     ...fileEndpoints(registry),
     ...forkEndpoints(registry, options.offered),

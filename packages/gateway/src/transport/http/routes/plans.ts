@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { AgentLimitsInput } from '../../../config/agent-limits.ts';
 import { findAgent } from '../../../domain/agents/agent.ts';
 import { lockAgentIfExists } from '../../../domain/agents/lock-agent.ts';
 import { ApiError, notFound } from '../../../domain/api-error.ts';
@@ -6,6 +7,7 @@ import { changePlan, type PlanChange } from '../../../domain/plans/change-plan.t
 import type { Plan, PlanInput } from '../../../domain/plans/plan.ts';
 import { deletePlans, listPlans, setPlans } from '../../../domain/plans/plans.ts';
 import type { Tx } from '../../../ports/store/store.ts';
+import type { Registry } from '../../../runtime/toolset/registry.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { planSchema } from './agent-state.ts';
 
@@ -35,7 +37,7 @@ const keyField = z.string().min(1).max(100);
 const deletedSchema = z.strictObject({ key: z.string() });
 
 /** What operators set in the calendar of an agent. */
-export const planEndpoints: readonly Endpoint[] = [
+export const planEndpoints = ({ agentLimits: defaults }: Pick<Registry, 'agentLimits'>): readonly Endpoint[] => [
   endpoint({
     method: 'post',
     path: '/api/agents/{id}/plans',
@@ -52,7 +54,7 @@ export const planEndpoints: readonly Endpoint[] = [
     async handle({ params: { id }, body }, tx) {
       const plans = await plansOf(tx, id);
       if (plans.some(({ key }) => key === body.key)) throw exists(body.key);
-      const [key = ''] = await setPlans(tx, id, [body as PlanInput], 'operator');
+      const [key = ''] = await setPlans(tx, id, [body as PlanInput], { setter: 'operator', defaults });
       return await planOf(tx, id, key);
     },
   }),
@@ -64,7 +66,7 @@ export const planEndpoints: readonly Endpoint[] = [
     access: 'key',
     body: z.strictObject(planFields).partial(),
     answer: planSchema,
-    handle: ({ params: { id, key }, body }, tx) => update(tx, { id, key }, body),
+    handle: ({ params: { id, key }, body }, tx) => update(tx, { id, key, defaults }, body),
   }),
   endpoint({
     method: 'patch',
@@ -74,7 +76,7 @@ export const planEndpoints: readonly Endpoint[] = [
     access: 'key',
     body: z.strictObject({ ...z.strictObject(planFields).partial().shape, key: keyField }),
     answer: planSchema,
-    handle: ({ params: { id }, body: { key, ...change } }, tx) => update(tx, { id, key }, change),
+    handle: ({ params: { id }, body: { key, ...change } }, tx) => update(tx, { id, key, defaults }, change),
   }),
   endpoint({
     method: 'delete',
@@ -101,9 +103,13 @@ interface PlanPath {
   readonly key: string;
 }
 
-async function update(tx: Tx, { id, key }: PlanPath, change: PlanChange): Promise<Plan> {
+interface UpdatedPath extends PlanPath {
+  readonly defaults: AgentLimitsInput;
+}
+
+async function update(tx: Tx, { id, key, defaults }: UpdatedPath, change: PlanChange): Promise<Plan> {
   await plansOf(tx, id);
-  await changePlan(tx, id, await planOf(tx, id, key), change);
+  await changePlan(tx, { agentId: id, plan: await planOf(tx, id, key), defaults }, change);
   return await planOf(tx, id, key);
 }
 
