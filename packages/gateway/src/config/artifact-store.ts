@@ -31,7 +31,9 @@ export const artifactStoreSchema: z.ZodType<ArtifactStoreConfig> = z.strictObjec
       secretAccessKey: secretTemplate,
       prefix: z
         .string()
-        .regex(/^[\w./-]{1,200}$/, { error: 'must be letters, digits and . _ - /, e.g. lastcall/.' })
+        .regex(/^(?!(.*\/)?\.\.?\/)[\w./-]{1,200}$/, {
+          error: 'must be letters, digits and . _ - /, without the folders "." and "..", e.g. lastcall/.',
+        })
         .optional(),
     })
     .optional(),

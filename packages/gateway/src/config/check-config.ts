@@ -2,6 +2,7 @@ import type { ImageModelV4, LanguageModelV4 } from '@ai-sdk/provider';
 import { z } from 'zod';
 import { type AgentConfig, agentConfigSchema } from './agent-config.ts';
 import { gatewayLimitsSchema } from './agent-limits.ts';
+import { artifactProblems } from './artifact-problems.ts';
 import { artifactStoreSchema } from './artifact-store.ts';
 import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
@@ -60,6 +61,7 @@ export function checkConfig(value: unknown, file: string = 'lastcall.config.ts')
     ...projectProblems(config),
     ...hookProblems(config),
     ...notifyProblems(config),
+    ...artifactProblems(config),
     ...spendProblems(config),
   ];
   if (problems.length > 0) throw new ConfigError(file, problems);

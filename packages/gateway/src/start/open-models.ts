@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
+import { envNameOf } from '../config/hook-config.ts';
 import type { Settings } from '../config/settings.ts';
 import { type FindImageModel, imageModelFinder } from '../models/find-image-model.ts';
 import { type ModelFinder, type ModelOptions, modelFinder } from '../models/find-model.ts';
@@ -7,6 +8,7 @@ import { type ArtifactFiles, createArtifactFiles, readBytes } from '../ports/art
 import { createS3ArtifactFiles } from '../ports/artifacts/s3-artifact-files.ts';
 import type { Egress } from '../ports/egress/egress.ts';
 import type { Secrets } from '../telemetry/secrets.ts';
+import { readSecret } from './read-secret.ts';
 
 interface Opening extends Pick<ModelOptions, 'env' | 'tapModel'> {
   readonly config: Config;
@@ -31,11 +33,11 @@ export function openModels({ config, settings, env, tapModel }: Opening, artifac
 export function openArtifacts({ config, settings, secrets }: Opening, egress: Egress): ArtifactFiles {
   const { s3 } = config.artifacts;
   if (s3 === undefined) return createArtifactFiles(join(settings.home, 'artifacts'));
-  const read = (text: string): string => secrets.read(text.slice('${env.'.length, -1));
-  const credentials = () => ({
-    accessKeyId: read(s3.accessKeyId),
-    secretAccessKey: read(s3.secretAccessKey),
-  });
+  const read = (field: 'accessKeyId' | 'secretAccessKey'): string =>
+    readSecret(secrets, { variable: envNameOf(s3[field]), path: `artifacts.s3.${field}` });
+  const credentials = () => ({ accessKeyId: read('accessKeyId'), secretAccessKey: read('secretAccessKey') });
+  // Checked at the start: without its keys no file could be stored.
+  credentials();
   return createS3ArtifactFiles({ ...s3, credentials, egress });
 }
 

@@ -4,6 +4,7 @@ import { envNameOf } from '../config/hook-config.ts';
 import { DEFAULT_LINK_HOURS, NOTIFY_EVENTS, type NotifyConfig, type NotifyTargets } from '../config/notify-config.ts';
 import type { NotifyChannel, NotifyTarget, OpenTargets } from '../domain/notify/notify-target.ts';
 import type { Secrets } from '../telemetry/secrets.ts';
+import { readSecret } from './read-secret.ts';
 
 /** Reads the secrets of the targets. Throws a ConfigError for one that is missing: such a target cannot work. */
 export function openTargets(targets: NotifyTargets, secrets: Secrets): OpenTargets {
@@ -26,8 +27,12 @@ function openTarget(name: string, target: NotifyConfig, secrets: Secrets): Notif
 }
 
 function openChannel(name: string, { webhook, email, slack }: NotifyConfig, secrets: Secrets): NotifyChannel {
-  const read = (template: string, path: string, shortest = 1): string =>
-    readSecret(secrets, { variable: envNameOf(template), path: `notify.${name}.${path}`, shortest });
+  const read = (template: string, path: string, shortest?: number): string =>
+    readSecret(secrets, {
+      variable: envNameOf(template),
+      path: `notify.${name}.${path}`,
+      ...(shortest === undefined ? {} : { shortest }),
+    });
   if (webhook !== undefined) {
     const keys = [webhook.signingSecret].flat().map((one) => read(one, 'webhook.signingSecret', SHORTEST_KEY));
     return { kind: 'webhook', url: webhook.url, secrets: keys };
@@ -55,19 +60,3 @@ function openChannel(name: string, { webhook, email, slack }: NotifyConfig, secr
 
 /** With a shorter one, a person who has seen one request can find out the secret. */
 const SHORTEST_KEY = 16;
-
-function readSecret(
-  secrets: Secrets,
-  { variable, path, shortest }: { readonly variable: string; readonly path: string; readonly shortest: number },
-): string {
-  const least = shortest === 1 ? '' : `, and must have ${shortest} characters or more`;
-  const missing = new ConfigError('environment', [{ path: variable, message: `is needed by ${path}${least}.` }]);
-  let value: string;
-  try {
-    value = secrets.read(variable);
-  } catch {
-    throw missing;
-  }
-  if (value.length < shortest) throw missing;
-  return value;
-}

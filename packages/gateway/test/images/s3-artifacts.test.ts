@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { startTestGateway } from '@lastcall/gateway/testing';
 import { describe, expect, test } from 'vitest';
+import { artifactStoreSchema } from '../../src/config/artifact-store.ts';
 import { createS3ArtifactFiles } from '../../src/ports/artifacts/s3-artifact-files.ts';
 import { createEgress } from '../../src/ports/egress/egress.ts';
 import { startCaller } from '../http-tools/caller.ts';
@@ -63,6 +65,27 @@ describe('artifacts in S3', () => {
     expect(outcome.status).toBe('error');
     expect(s3.site.requests).toEqual([]);
   });
+
+  test('[S18] a gateway whose keys of the bucket are missing or not listed does not start, and says which', async () => {
+    await using s3 = await startS3Server();
+    const start = (more: object) => startTestGateway(optionsFor(s3, more));
+    await expect(start({ env: { S3_ID: S3_KEYS.accessKeyId } })).rejects.toThrow(
+      'environment: S3_SECRET is needed by artifacts.s3.secretAccessKey, and must have 4 characters or more.',
+    );
+    await expect(start({ secrets: ['S3_ID'] })).rejects.toThrow(
+      'artifacts.s3.secretAccessKey names S3_SECRET, which is not on the list "secrets"',
+    );
+  });
+
+  test.each(['../', 'a/../', './', 'a/./b/'])(
+    '[S18] the prefix %s is refused, because it leads out of the bucket or vanishes',
+    (prefix) => {
+      const keys = { accessKeyId: '${env.S3_ID}', secretAccessKey: '${env.S3_SECRET}' };
+      const s3 = { endpoint: 'https://s3.example.com', bucket: 'pictures', region: S3_REGION, ...keys, prefix };
+      expect(artifactStoreSchema.safeParse({ s3 }).success).toBe(false);
+      expect(artifactStoreSchema.safeParse({ s3: { ...s3, prefix: 'a..b/.c/' } }).success).toBe(true);
+    },
+  );
 
   test('any bytes are read back unchanged, and a missing file is undefined', async () => {
     await using s3 = await startS3Server();
