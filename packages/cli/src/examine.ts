@@ -50,7 +50,7 @@ async function readConfig(folder: string): Promise<{ finding: Finding; setup?: S
   try {
     const { file, config } = await loadConfig(folder);
     const used = file === undefined ? checkConfig(demoConfig()) : config;
-    const setup = { config: used, settings: resolveSettings(readEnv(process.env), used) };
+    const setup = { config: used, settings: resolveSettings(readEnv(process.env, used), used) };
     if (file === undefined)
       return { setup, finding: { level: 'warn', text: 'no lastcall.config.ts here, so the demo runs: lastcall init' } };
     return { setup, finding: { level: 'ok', text: `configuration ${basename(file)}` } };

@@ -107,7 +107,7 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
 /** Creates a gateway from a checked configuration, which is no longer in the form that a user writes. */
 export function createCheckedGateway(config: Config, options: CheckedRunOptions = {}): Gateway {
   const { env = process.env, logger, tuning, synchronous, crash, tapModel } = options;
-  const settings = resolveSettings(readEnv(env), config);
+  const settings = resolveSettings(readEnv(env, config), config);
   const known = new KnownSecrets(secretValues(env, { secretKey: settings.secretKey, secrets: config.secrets }));
   const secrets = createSecrets({ env, names: config.secrets, known });
   const hooks = openHooks(config.hooks, secrets);

@@ -24,9 +24,9 @@ const LISTS: ReadonlySet<keyof Settings> = new Set(['trustedProxies']);
 
 /**
  * Reads the settings that the environment sets. An empty variable counts as unset. Throws a ConfigError that names the
- * variable.
+ * variable. `file` has the settings of the configuration file: what a variable needs can be there.
  */
-export function readEnv(env: Readonly<Record<string, string | undefined>>): SettingsInput {
+export function readEnv(env: Readonly<Record<string, string | undefined>>, file: SettingsInput = {}): SettingsInput {
   const settings: Record<string, unknown> = {};
   const problems: ConfigProblem[] = [];
   for (const [variable, setting] of VARIABLES) {
@@ -37,7 +37,7 @@ export function readEnv(env: Readonly<Record<string, string | undefined>>): Sett
     if (result.ok) settings[setting] = result.value;
     else problems.push(...result.problems);
   }
-  problems.push(...modelUrlProblems(settings));
+  problems.push(...modelUrlProblems(settings, file), ...databaseUrlProblems(settings, file));
   if (problems.length > 0) throw new ConfigError('environment', problems);
   return settings as SettingsInput;
 }
@@ -52,9 +52,18 @@ function toNumber(text: string): number {
   return /^\d+$/.test(text) ? Number(text) : Number.NaN;
 }
 
-function modelUrlProblems({ model, modelUrl }: SettingsInput): readonly ConfigProblem[] {
-  if (model?.startsWith('openai-compatible/') !== true || modelUrl !== undefined) return [];
+function modelUrlProblems({ model, modelUrl }: SettingsInput, file: SettingsInput): readonly ConfigProblem[] {
+  if (model?.startsWith('openai-compatible/') !== true || (modelUrl ?? file.modelUrl) !== undefined) return [];
   return [
     { path: 'LASTCALL_MODEL_URL', message: 'is missing: an openai-compatible model needs the URL of its server.' },
+  ];
+}
+
+/** Without this check, a gateway whose DATABASE_URL is misspelt would begin anew on SQLite. */
+function databaseUrlProblems(settings: SettingsInput, file: SettingsInput): readonly ConfigProblem[] {
+  const { databaseUrl, databaseDirectUrl } = { ...file, ...settings };
+  if (databaseDirectUrl === undefined || databaseUrl !== undefined) return [];
+  return [
+    { path: 'DATABASE_URL', message: 'is missing, and DATABASE_DIRECT_URL is set. Set both, or neither for SQLite.' },
   ];
 }

@@ -75,7 +75,9 @@ export const settingSchemas: { readonly [K in keyof Settings]: z.ZodType<Exclude
   encryptionKey: z.string().regex(/^[\x21-\x7e]{32,512}$/, {
     error: 'must be 32–512 characters of ASCII without spaces, e.g. what `openssl rand -hex 32` gives.',
   }),
-  publicUrl: z.string().refine(isHttpUrl, { error: 'must be an http or https URL, e.g. https://agents.example.com.' }),
+  publicUrl: z.string().refine(isHttpOrigin, {
+    error: 'must be an http or https URL without a path, e.g. https://agents.example.com.',
+  }),
   trustedProxies: z
     .array(z.string().refine((text) => parseAddressRange(text) !== undefined, { error: PROXY }))
     .max(1_000),
@@ -104,6 +106,13 @@ function isPostgresUrl(text: string): boolean {
 
 function isHttpUrl(text: string): boolean {
   return /^https?:$/.test(protocolOf(text));
+}
+
+/** Links and redirects are to paths of the gateway: another path before them would be lost. */
+function isHttpOrigin(text: string): boolean {
+  if (!isHttpUrl(text)) return false;
+  const { pathname, search, hash } = new URL(text);
+  return pathname === '/' && search === '' && hash === '';
 }
 
 function protocolOf(text: string): string {

@@ -70,6 +70,34 @@ describe('the environment', () => {
     expect(() => readEnv({ LASTCALL_MODEL: 'openai-compatible/m' })).toThrow(/LASTCALL_MODEL_URL is missing/);
   });
 
+  test('[S16] the URL of that server can be in the configuration file', () => {
+    const env = { LASTCALL_MODEL: 'openai-compatible/m' };
+    expect(readEnv(env, { modelUrl: 'http://127.0.0.1:11434/v1' })).toEqual({ model: 'openai-compatible/m' });
+  });
+
+  test.each([
+    [{ DATABASE_DIRECT_URL: 'postgres://localhost/db' }, {}],
+    [{}, { databaseDirectUrl: 'postgres://localhost/db' }],
+  ])(
+    '[S18] the direct URL of a database without its URL is refused, because the gateway would begin anew on SQLite',
+    (env, file) => {
+      expect(() => readEnv(env, file)).toThrow(
+        'environment: DATABASE_URL is missing, and DATABASE_DIRECT_URL is set. Set both, or neither for SQLite.',
+      );
+      expect(() => readEnv(env, { ...file, databaseUrl: 'postgres://pooler/db' })).not.toThrow();
+    },
+  );
+
+  test.each(['https://a.example.com/lastcall', 'https://a.example.com/?a=1', 'https://a.example.com/#a'])(
+    '[S18] the public URL %s is refused, because links would lose what is behind its host',
+    (LASTCALL_PUBLIC_URL) => {
+      expect(() => readEnv({ LASTCALL_PUBLIC_URL })).toThrow('must be an http or https URL without a path');
+      expect(readEnv({ LASTCALL_PUBLIC_URL: 'https://a.example.com/' })).toEqual({
+        publicUrl: 'https://a.example.com/',
+      });
+    },
+  );
+
   test('[G55] by default the gateway listens on loopback only', () => {
     expect(resolveSettings({}, {})).toEqual(DEFAULT_SETTINGS);
     expect(DEFAULT_SETTINGS).toMatchObject({ host: '127.0.0.1', port: 4100, leaseMs: 10_000 });
