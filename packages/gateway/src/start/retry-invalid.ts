@@ -1,5 +1,4 @@
-import { lockAgentIfExists } from '../domain/agents/lock-agent.ts';
-import { resumeAgent } from '../domain/agents/pause-agent.ts';
+import { retryInvalidAgent } from '../domain/agents/retry-invalid.ts';
 import type { Services } from '../ports/services.ts';
 
 /**
@@ -9,12 +8,7 @@ import type { Services } from '../ports/services.ts';
 export async function retryInvalidAgents({ store, logger }: Pick<Services, 'store' | 'logger'>): Promise<void> {
   const invalid = await store.db.selectFrom('agents').select(['id', 'name']).where('status', '=', 'invalid').execute();
   for (const { id, name } of invalid) {
-    const isRetried = await store.transaction(async (tx) => {
-      // It may have been paused or deleted since it was read.
-      if ((await lockAgentIfExists(tx, id, 'change'))?.status !== 'invalid') return false;
-      await resumeAgent(tx, id);
-      return true;
-    });
+    const isRetried = await store.transaction((tx) => retryInvalidAgent(tx, id));
     if (isRetried)
       logger.info(`The agent ${JSON.stringify(name)} (${id}) could not work before this start. It tries again.`);
   }

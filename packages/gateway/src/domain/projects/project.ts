@@ -4,6 +4,7 @@ import type { DaySpendLimits } from '../../config/spend-limits.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { ProjectRow, Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
+import { retryInvalidAgents } from '../agents/retry-invalid.ts';
 import { isOrdinary } from '../agents/tool-caller.ts';
 import { ApiError, notFound } from '../api-error.ts';
 import { isId, plainText } from '../entities/column-text.ts';
@@ -90,8 +91,11 @@ export async function updateProject(tx: Tx, id: string, { name, spend }: Project
     spend: spendOf(spend === undefined ? before.spend : (spend ?? undefined)),
   };
   await tx.db.updateTable('projects').set(changed).where('id', '=', id).execute();
-  // A limit may have been raised.
-  if (spend !== undefined) await releaseHeld(tx);
+  if (spend !== undefined) {
+    // A limit may have been raised, or one that could not be checked is gone.
+    await releaseHeld(tx);
+    await retryInvalidAgents(tx, id);
+  }
   return toProject({ id, ...changed, created_at: before.createdAt, deleted_at: null });
 }
 

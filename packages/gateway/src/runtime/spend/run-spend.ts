@@ -310,7 +310,7 @@ export class RunSpend {
     if (other !== undefined)
       throw new LastcallError(
         'spend_limit',
-        `The spend limit is in ${other}, and the prices of the configuration are in ${this.#currency}. Use one currency: change limits.spend of the agent, or write currency: '${other}' beside prices.`,
+        `The spend limit is in ${other}, and the prices of the configuration are in ${this.#currency}. Use one currency: change the limit of the agent, the person or the project, or write currency: '${other}' beside prices.`,
       );
     const cost = priceFor(counted, this.#options.services.prices);
     if (cost === undefined && this.#hasMoneyLimit())

@@ -84,7 +84,7 @@ interface SignedRequest {
 }
 
 /** What a handler may use besides its transaction. */
-type HandleServices = Pick<Services, 'logger' | 'prices'>;
+type HandleServices = Pick<Services, 'logger' | 'prices' | 'currency'>;
 
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 type MediaType = 'text/event-stream' | 'text/plain' | 'application/octet-stream' | 'application/x-ndjson';

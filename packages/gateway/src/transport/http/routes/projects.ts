@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { dayLimitsSchema } from '../../../config/spend-limits.ts';
+import { DEFAULT_CURRENCY } from '../../../config/prices.ts';
+import { type DaySpendLimits, dayLimitsSchema } from '../../../config/spend-limits.ts';
+import { invalid } from '../../../domain/entities/invalid.ts';
 import {
   createProject,
   deleteProject,
@@ -38,7 +40,10 @@ export const projectEndpoints: readonly Endpoint[] = [
     status: 201,
     answer: projectSchema,
     refusals: [409],
-    handle: ({ body }, tx) => createProject(tx, body),
+    handle({ body }, tx, { currency }) {
+      assertCurrency(body.spend, currency);
+      return createProject(tx, body);
+    },
   }),
   endpoint({
     method: 'get',
@@ -56,7 +61,10 @@ export const projectEndpoints: readonly Endpoint[] = [
     access: 'admin',
     body: z.strictObject({ name: z.string().optional(), spend: spend.nullable().optional() }),
     answer: projectSchema,
-    handle: ({ params, body }, tx) => updateProject(tx, params.id, body),
+    handle({ params, body }, tx, { currency }) {
+      assertCurrency(body.spend, currency);
+      return updateProject(tx, params.id, body);
+    },
   }),
   endpoint({
     method: 'delete',
@@ -69,3 +77,9 @@ export const projectEndpoints: readonly Endpoint[] = [
     handle: ({ params }, tx) => deleteProject(tx, params.id),
   }),
 ];
+
+/** With a limit in another currency, no agent of the project could run. */
+function assertCurrency(spend: DaySpendLimits | null | undefined, currency: string = DEFAULT_CURRENCY): void {
+  if (spend?.currency === undefined || spend.currency === currency) return;
+  throw invalid('spend.currency', `must be ${currency}, the currency of the configuration, not ${spend.currency}.`);
+}
