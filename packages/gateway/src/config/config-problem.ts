@@ -88,8 +88,10 @@ function explain(issue: z.core.$ZodRawIssue): string | undefined {
     case 'invalid_value':
       return `must be ${oneOf(issue.values as readonly unknown[])}, not ${describeValue(issue.input)}.`;
     case 'too_small':
+      if (issue.inclusive === false) return `must be more than ${String(issue.minimum)}.`;
       return `must be ${String(issue.minimum)} or more${unitOf(issue.origin)}.`;
     case 'too_big':
+      if (issue.inclusive === false) return `must be less than ${String(issue.maximum)}.`;
       return `must be ${String(issue.maximum)} or less${unitOf(issue.origin)}.`;
     case 'invalid_union':
       return `matches none of the allowed forms: it is ${typeName(issue.input)}.`;
