@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { sweepUploads } from '../../src/domain/artifacts/upload.ts';
-import { createArtifactFiles } from '../../src/ports/artifacts/artifact-files.ts';
+import { type ArtifactFiles, createArtifactFiles } from '../../src/ports/artifacts/artifact-files.ts';
 import { readSentFile } from '../../src/transport/http/file-form.ts';
 import { openApi, toRequest } from '../http/api.ts';
 import { PNG } from '../images/painter.ts';
@@ -34,6 +34,19 @@ describe.each(databases)('files of messages on $kind', ({ create }) => {
   };
   const load = async (path: string, secret: string | null) => await api.app.fetch(toRequest('GET', path, { secret }));
 
+  /** A gateway of its own, with these files. */
+  const openOther = async (artifacts: ArtifactFiles) => {
+    const own = await create();
+    const opened = await openApi(own, { artifacts });
+    return {
+      api: opened,
+      async [Symbol.asyncDispose]() {
+        await opened.close();
+        await own.remove();
+      },
+    };
+  };
+
   /** Two people in a space, one in none. */
   const people = async () => {
     const [ada, bob, eve] = [await api.person('Ada'), await api.person('Bob'), await api.person('Eve')];
@@ -57,6 +70,50 @@ describe.each(databases)('files of messages on $kind', ({ create }) => {
     expect((await load(path, tokens.eve)).status).toBe(404);
     const { items } = await api.done<{ items: object[] }>('GET', `/api/spaces/${space}/messages`);
     expect(items).toMatchObject([{ text: 'Look.', attachments: [body] }]);
+  });
+
+  test('HEAD of a file has the headers of GET, and leaves nothing open', async () => {
+    const files = createArtifactFiles(folder.path);
+    const open = new Set<string>();
+    const noted: ArtifactFiles = {
+      ...files,
+      async read(id) {
+        const reader = (await files.read(id))?.getReader();
+        if (reader === undefined) return undefined;
+        open.add(id);
+        const close = () => void open.delete(id);
+        return new ReadableStream<Uint8Array>({
+          async pull(controller) {
+            const { done, value } = await reader.read();
+            if (value !== undefined) controller.enqueue(value);
+            if (!done) return;
+            close();
+            controller.close();
+          },
+          async cancel() {
+            await reader.cancel();
+            close();
+          },
+        });
+      },
+    };
+    await using other = await openOther(noted);
+    const secret = await other.api.tokenOf(await other.api.person('Ada'));
+    const headersSent = { authorization: `Bearer ${secret}` };
+    const sent = new Request('http://gateway/api/artifacts', {
+      method: 'POST',
+      headers: headersSent,
+      body: Buffer.from(PNG),
+    });
+    const { id } = (await (await other.api.app.fetch(sent)).json()) as { id: string };
+    const ask = async (method: string) =>
+      await other.api.app.fetch(toRequest(method, `/api/artifacts/${id}`, { secret }));
+    const got = await ask('GET');
+    await got.arrayBuffer();
+    const { status, headers } = await ask('HEAD');
+    expect([status, headers.get('content-length')]).toEqual([200, String(PNG.length)]);
+    expect(headers.get('content-disposition')).toBe(got.headers.get('content-disposition'));
+    expect([...open]).toEqual([]);
   });
 
   test('a message can be files without a text, up to ten', async () => {

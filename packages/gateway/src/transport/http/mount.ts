@@ -210,7 +210,10 @@ async function answerWith(
 ): Promise<Response> {
   const json = (answer: unknown): Response => answerJson(c, toShownPage(one.query, answer), one.status);
   try {
-    return (await one.respond?.(value, { ...exchange, json })) ?? json(value);
+    const answered = (await one.respond?.(value, { ...exchange, json })) ?? json(value);
+    // The body of HEAD is not sent, so nothing else would close the file or the connection behind it.
+    if (exchange.request.method === 'HEAD') await answered.body?.cancel();
+    return answered;
   } catch (error) {
     throw one.method === 'get' ? error : afterCommit(error);
   }
