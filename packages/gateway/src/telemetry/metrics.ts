@@ -12,7 +12,7 @@ export interface Metrics {
   call(settled: { tool: string; outcome: CallOutcome; seconds: number }): void;
   /** Counts the tokens that a model read and wrote. */
   tokens(used: { model: string; input: number; cached: number; output: number; isEstimated: boolean }): void;
-  /** Counts a spend limit that was reached, once a day for each agent or person. */
+  /** Counts a spend limit that was reached, once a day for each agent, person or project. */
   limitReached(limit: { scope: 'agent' | 'person' | 'project' }): void;
   /** Counts an attempt to send a notification. */
   notification(attempt: {
@@ -74,7 +74,7 @@ export function createMetrics(): Metrics {
   });
   const limits = new Counter({
     name: 'lastcall_spend_limits_reached_total',
-    help: 'Spend limits that were reached, once a day for each agent or person.',
+    help: 'Spend limits that were reached, once a day for each agent, person or project.',
     labelNames: ['scope'],
     registers,
   });
