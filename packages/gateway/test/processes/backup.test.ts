@@ -74,7 +74,8 @@ test('a SQLite store that is backed up while its gateway runs continues from the
   await using shell = new Shell(folder);
   const first = await withWaitingCall(folder, {});
   const token = await tokenOf(first);
-  expect(await shell.run(backUp)).not.toContain('Error');
+  // The second one replaces the first.
+  for (const _ of [1, 2]) expect(await shell.run(backUp)).not.toContain('Error');
   await goOn(first);
   await first.kill();
   await shell.run(restore);
