@@ -56,7 +56,10 @@ const PORT = 'must be a whole number from 0 to 65535, e.g. 4100.';
 const PROXY = 'must be the address of a proxy or a range of addresses, e.g. 10.0.0.5, 10.0.0.0/8 or fd00::/8.';
 const LEASE = 'must be a whole number of milliseconds from 100 to 600000, e.g. 10000.';
 
-/** The messages never repeat a value, because a URL and a key are secrets. */
+/**
+ * The messages never repeat a value, because a URL and a key are secrets. Nor do they show a password: what looks like one is removed from
+ * what a start prints.
+ */
 export const settingSchemas: { readonly [K in keyof Settings]: z.ZodType<Exclude<Settings[K], undefined>> } = {
   port: z.int({ error: PORT }).min(0, { error: PORT }).max(65_535, { error: PORT }),
   host: z
@@ -64,10 +67,10 @@ export const settingSchemas: { readonly [K in keyof Settings]: z.ZodType<Exclude
     .regex(/^[\w.:%[\]-]{1,255}$/, { error: 'must be a host name or an IP address, e.g. 127.0.0.1 or 0.0.0.0.' }),
   home: z.string().regex(/^[^\0]+$/, { error: 'must be a directory, e.g. .lastcall.' }),
   databaseUrl: z.string().refine(isPostgresUrl, {
-    error: 'must be a PostgreSQL URL, postgres://user:password@host:5432/name. For the embedded store leave it out.',
+    error: 'must be a PostgreSQL URL, e.g. postgres://database:5432/lastcall. For the embedded store leave it out.',
   }),
   databaseDirectUrl: z.string().refine(isPostgresUrl, {
-    error: 'must be a PostgreSQL URL, postgres://user:password@host:5432/name.',
+    error: 'must be a PostgreSQL URL, e.g. postgres://database:5432/lastcall.',
   }),
   secretKey: z.string().regex(/^[\x21-\x7e]{16,512}$/, {
     error: 'must be 16–512 characters of ASCII without spaces, e.g. what `openssl rand -hex 32` gives.',

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { readEnv } from '../../src/config/read-env.ts';
 import { DEFAULT_SETTINGS, resolveSettings } from '../../src/config/settings.ts';
+import { createRedact } from '../../src/telemetry/redact.ts';
 
 describe('the environment', () => {
   test('variables that are set are read', () => {
@@ -65,6 +66,20 @@ describe('the environment', () => {
     expect(read).toThrow(new RegExp(`^environment: ${variable}(\\[0\\])? must be `));
     expect(read).not.toThrow(/secret-thing/);
   });
+
+  test.each(['DATABASE_URL', 'DATABASE_DIRECT_URL'])(
+    '[S18] what %s must be can be read where secrets are removed',
+    (variable) => {
+      let message = '';
+      try {
+        readEnv({ [variable]: 'mysql://secret-thing' });
+      } catch (error) {
+        message = (error as Error).message;
+      }
+      expect(message).toContain('must be a PostgreSQL URL');
+      expect(createRedact()(message)).toBe(message);
+    },
+  );
 
   test('a model of your own server needs its URL', () => {
     expect(() => readEnv({ LASTCALL_MODEL: 'openai-compatible/m' })).toThrow(/LASTCALL_MODEL_URL is missing/);
