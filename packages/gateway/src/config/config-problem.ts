@@ -82,11 +82,14 @@ function failsAsWhole(issues: readonly z.core.$ZodIssue[], codes: readonly strin
 function explain(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
+      if (issue.expected === 'nonoptional') return 'is missing.';
       return issue.input === undefined
         ? `is missing: it must be ${article(issue.expected)}.`
         : `must be ${article(issue.expected)}, not ${typeName(issue.input)}.`;
     case 'invalid_value':
-      return `must be ${oneOf(issue.values as readonly unknown[])}, not ${describeValue(issue.input)}.`;
+      return issue.input === undefined
+        ? `is missing: it must be ${oneOf(issue.values as readonly unknown[])}.`
+        : `must be ${oneOf(issue.values as readonly unknown[])}, not ${describeValue(issue.input)}.`;
     case 'too_small':
       if (issue.inclusive === false) return `must be more than ${String(issue.minimum)}.`;
       return `must be ${String(issue.minimum)} or more${unitOf(issue.origin)}.`;

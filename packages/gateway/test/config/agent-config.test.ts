@@ -94,9 +94,9 @@ describe('an agent as data', () => {
     [
       'MCP servers',
       { ...agent, mcp: { servers: [{ name: 'a' }] } },
-      /^mcp\.servers\[0\]\.transport must be "http" or "stdio"/,
+      /^mcp\.servers\[0\]\.transport is missing: it must be "http" or "stdio"/,
     ],
-    ['MCP servers by the other name', { ...agent, mcpServers: [{ name: 'a' }] }, /^mcpServers\[0\]\.transport must be/],
+    ['MCP servers by the other name', { ...agent, mcpServers: [{ name: 'a' }] }, /^mcpServers\[0\]\.transport is missing/],
     ['a machine', { ...agent, machine: {} }, /^machine is not data: write defineAgent/],
   ])('[G15] %s is refused with its path', (_what, config, expected) => {
     expect(problems(config)[0]).toMatch(expected);

@@ -97,7 +97,11 @@ describe('a tool as data', () => {
 
   test.each([
     ['an unknown field', { ...confirm, visable: true }, /^visable is unknown/],
-    ['a missing type', { name: 'a' }, /^executionType must be "gateway", "external", "space" or "internal", not/],
+    [
+      'a missing type',
+      { name: 'a' },
+      /^executionType is missing: it must be "gateway", "external", "space" or "internal"\.$/,
+    ],
     ['another type', { ...confirm, executionType: 'browser' }, /^executionType must be .* not "browser"/],
     ['a field of another type', { ...confirm, visible: 'yes' }, /^visible must be a boolean, not a string/],
     ['an empty description', { ...confirm, description: ' ' }, /^description must be 1–4096 characters/],

@@ -440,6 +440,7 @@ describe.each(embedded)('the tool registry on $kind', ({ create }) => {
     expect((await gateway.api('/api/tools/send_message/test', { input: {} })).error).toMatchObject({
       code: 'not_testable',
     });
+    expect((await gateway.api('/api/tools/ping/test', {})).error.message).toBe('input is missing.');
     expect((await gateway.request('/api/tools/nobody/test', { input: {} })).status).toBe(404);
     for (const path of ['/api/pending?status=pending', '/api/pending?status=resolved', '/api/runs'])
       expect((await gateway.api(path)).items).toEqual([]);
