@@ -138,6 +138,11 @@ function pendingProblems(config: ToolConfig): readonly ProblemAt[] {
           'is for calls that wait for an answer, and calls of this tool do not wait. Remove it, or set approval.',
       });
   }
+  if (waits && config.terminal === true)
+    problems.push({
+      path: ['terminal'],
+      message: 'must not be true: every call of this tool waits for an answer, and a call that waits ends no run. Remove it.',
+    });
   if (config.grants !== undefined && config.approval !== true)
     problems.push({
       path: ['grants'],

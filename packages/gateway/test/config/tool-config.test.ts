@@ -294,6 +294,17 @@ describe('a tool as data', () => {
     expect(parsed({ ...confirm, ...settings })).toMatchObject(settings);
   });
 
+  test('[R14] a tool whose calls wait for an answer cannot be terminal', () => {
+    const refusal = [expect.stringMatching(/^terminal must not be true: every call of this tool waits/)];
+    expect(problems({ ...confirm, terminal: true })).toEqual(refusal);
+    expect(problems({ name: 'job', executionType: 'external', terminal: true })).toEqual(refusal);
+    const execution = { url: 'https://a.test/' };
+    expect(problems({ name: 'job', executionType: 'external', execution, terminal: true })).toEqual([]);
+    expect(problems({ ...confirm, terminal: false })).toEqual([]);
+    // Once approved, the call runs: see docs/terminal-tools.md.
+    expect(problems({ ...lookup, approval: true, terminal: true })).toEqual([]);
+  });
+
   const completes = {
     ...{ name: 'complete', executionType: 'internal' },
     inputSchema: { type: 'object', properties: { result: { type: 'string' } }, required: ['result'] },
