@@ -1,7 +1,8 @@
 import type { JsonSchemaObject } from '@lastcall/core';
-import type { ProblemAt } from './config-problem.ts';
+import { z } from 'zod';
+import { type ProblemAt, problemsIn } from './config-problem.ts';
 import { parseTemplate, placeholdersIn, type Template } from './template.ts';
-import type { ToolConfig } from './tool-config.ts';
+import type { ToolConfig, ToolExecution } from './tool-config.ts';
 
 /** Reads the template of a tool whose output is a text made of its input. Throws a SyntaxError if it cannot be used. */
 export function parseTextTemplate(text: string): Template {
@@ -17,18 +18,27 @@ const MOST_CHARACTERS = 100_000;
 
 /** Finds what is wrong with `execution: { template }`. */
 export function templateProblems({ execution = {}, inputSchema }: ToolConfig): readonly ProblemAt[] {
-  const { template, ...others } = execution;
+  const { template } = execution;
   const path = ['execution', 'template'];
-  const unknown = Object.keys(others).map((key) => ({
-    path: ['execution', key],
-    message: 'is not allowed together with template. Remove it.',
-  }));
+  const unknown = neighbourProblems(execution, 'template');
   if (typeof template !== 'string' || template === '' || template.length > MOST_CHARACTERS)
     return [
       ...unknown,
       { path, message: 'must be a text of 1–100,000 characters, e.g. "Task completed: {{input.result}}".' },
     ];
   return [...unknown, ...textProblems(template, inputSchema).map((message) => ({ path, message }))];
+}
+
+const timeoutSchema = z.int().min(1).max(86_400_000).optional();
+
+/** Finds what must not be next to `value` or `template`. Every kind of execution takes a `timeout`. */
+export function neighbourProblems(execution: ToolExecution, kind: 'value' | 'template'): readonly ProblemAt[] {
+  const { [kind]: _own, timeout, ...others } = execution;
+  const foreign = Object.keys(others).map((key) => ({
+    path: ['execution', key],
+    message: `is not allowed together with ${kind}. Remove it.`,
+  }));
+  return [...foreign, ...problemsIn(timeoutSchema, timeout, ['execution', 'timeout'])];
 }
 
 function textProblems(text: string, inputSchema: JsonSchemaObject): readonly string[] {

@@ -4,7 +4,7 @@ import { type ProblemAt, problemsIn } from './config-problem.ts';
 import { dataSchema, dataSchemas } from './data-schema.ts';
 import { httpExecutionSchema } from './http-execution.ts';
 import { imageExecutionSchema } from './image-execution.ts';
-import { templateProblems, valueProblems } from './text-execution.ts';
+import { neighbourProblems, templateProblems, valueProblems } from './text-execution.ts';
 import type { ToolConfig, ToolExecution } from './tool-config.ts';
 import { hasUrl, isImage, isInteractive, isSubAgent, isTemplate } from './visibility.ts';
 
@@ -50,7 +50,7 @@ function executionProblems(config: ToolConfig): readonly ProblemAt[] {
           ];
     case 'internal':
       return execution !== undefined && Object.hasOwn(execution, 'value')
-        ? staticProblems(execution)
+        ? [...staticProblems(execution), ...timeoutProblems(config)]
         : inlineProblems(
             config,
             'must be { value: … } to return a fixed value, { template: … } to return a text with values of the input, { url: … } to call a server, { agentConfig: … } to run a sub-agent, or { provider, model } to make images.',
@@ -61,7 +61,7 @@ function executionProblems(config: ToolConfig): readonly ProblemAt[] {
 /** Problems of a tool that the gateway runs itself. `expected` says what its execution must be. */
 function inlineProblems(config: ToolConfig, expected: string): readonly ProblemAt[] {
   const { execution = {} } = config;
-  if (isTemplate(execution)) return templateProblems(config);
+  if (isTemplate(execution)) return [...templateProblems(config), ...timeoutProblems(config)];
   if (hasUrl(execution)) return httpProblems(config);
   // The schema of a sub-agent has checked the rest: see tool-config-schema.ts.
   if (isSubAgent(execution)) return timeoutProblems(config);
@@ -84,11 +84,7 @@ function timeoutProblems({ execution, timeoutMs }: ToolConfig): readonly Problem
 }
 
 function staticProblems(execution: ToolExecution): readonly ProblemAt[] {
-  const others = Object.keys(execution).filter((key) => key !== 'value');
-  const unknown = others.map((key) => ({
-    path: ['execution', key],
-    message: 'is not allowed together with value. Remove it.',
-  }));
+  const unknown = neighbourProblems(execution, 'value');
   if (isJson(execution.value)) return [...unknown, ...valueProblems(execution.value)];
   return [
     ...unknown,

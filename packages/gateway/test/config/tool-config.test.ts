@@ -305,6 +305,16 @@ describe('a tool as data', () => {
     expect(problems({ ...lookup, approval: true, terminal: true })).toEqual([]);
   });
 
+  test('[X3] a constant and a text take a timeout like every other kind', () => {
+    for (const execution of [{ value: 1 }, { template: 'Done.' }]) {
+      const withTimeout = (timeout: unknown, more: object = {}) =>
+        problems({ ...lookup, execution: { ...execution, timeout }, ...more });
+      expect(withTimeout(30_000)).toEqual([]);
+      expect(withTimeout(0)).toEqual(['execution.timeout must be 1 or more.']);
+      expect(withTimeout(1, { timeoutMs: 1 })).toEqual([expect.stringMatching(/^timeoutMs is set twice/)]);
+    }
+  });
+
   const completes = {
     ...{ name: 'complete', executionType: 'internal' },
     inputSchema: { type: 'object', properties: { result: { type: 'string' } }, required: ['result'] },
