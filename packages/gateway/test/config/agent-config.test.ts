@@ -79,6 +79,11 @@ describe('an agent as data', () => {
     ],
     ['an unknown limit', { ...agent, limits: { maxStep: 1 } }, /^limits\.maxStep is unknown/],
     ['a limit of nothing', { ...agent, limits: { maxSteps: 0 } }, /^limits\.maxSteps must be 1 or more/],
+    [
+      'a spend limit of nothing',
+      { ...agent, limits: { spend: { perRun: 0 } } },
+      /^limits\.spend\.perRun must be more than 0\.$/,
+    ],
     ['a huge limit', { ...agent, limits: { maxSteps: 1e300 } }, /^limits\.maxSteps must be/],
     ['an unknown middleware', { ...agent, middleware: ['log', 'magic'] }, /^middleware\[1\] must be "log", \{ retry/],
     [
