@@ -81,6 +81,19 @@ it('[A19] a repeated key gets the first answer, even if the machine has no such 
   expect([other.status, (await errorOf(other)).code]).toEqual([422, 'idempotency_key_reused']);
 });
 
+it('[A19] a key that was used with another input is refused, and the command does not run', async () => {
+  const { counted, definitions } = counting();
+  await using gateway = await startTestGateway({ model: scriptedModel(() => 'Ok.'), definitions, agents });
+  const { give } = await desk(gateway);
+  expect((await give('add', { idempotencyKey: 'k', input: {} })).status).toBe(200);
+  for (const given of [{ input: { amount: 5 } }, { instanceId: 'root' }]) {
+    const other = await give('add', { idempotencyKey: 'k', ...given });
+    expect([other.status, (await errorOf(other)).code]).toEqual([422, 'idempotency_key_reused']);
+  }
+  expect(await (await give('add', { idempotencyKey: 'k' })).json()).toMatchObject({ duplicate: true });
+  expect(counted).toHaveLength(1);
+});
+
 it('[A19] an agent that is not active refuses commands at once', async () => {
   const { counted, definitions } = counting();
   const first = Promise.withResolvers<void>();

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { lockAgent } from '../agents/lock-agent.ts';
@@ -19,10 +20,13 @@ export interface NewCommand {
   readonly idempotencyKey?: string | undefined;
 }
 
-/** The id of the event of a command that was given with this key before. Undefined if there is none. */
+/**
+ * The id of the event of a command that was given with this key before. Undefined if there is none. Throws if the key was used for
+ * another command or another input: the answer to that one would be taken for the answer to this one.
+ */
 export async function findCommand(
   tx: Tx,
-  { threadId, name, idempotencyKey }: Pick<NewCommand, 'threadId' | 'name' | 'idempotencyKey'>,
+  { threadId, name, input, instanceId, idempotencyKey }: Omit<NewCommand, 'agentId'>,
 ): Promise<string | undefined> {
   if (idempotencyKey === undefined) return undefined;
   plainText(idempotencyKey, 'idempotencyKey', { min: 1, max: 180 });
@@ -34,9 +38,12 @@ export async function findCommand(
     .where('event_id', '=', eventId)
     .executeTakeFirst();
   if (event === undefined) return undefined;
-  const { name: given } = fromJson<{ readonly name: string }>(event.payload);
-  if (given === name) return eventId;
-  throw new ApiError('idempotency_key_reused', `This idempotency key was used for the command "${given}".`);
+  const given = fromJson<Pick<NewCommand, 'name' | 'input' | 'instanceId'>>(event.payload);
+  if (given.name !== name)
+    throw new ApiError('idempotency_key_reused', `This idempotency key was used for the command "${given.name}".`);
+  if (given.instanceId !== instanceId || !isDeepStrictEqual(given.input, fromJson(toJson(input))))
+    throw new ApiError('idempotency_key_reused', 'This idempotency key was used for the same command with another input.');
+  return eventId;
 }
 
 function idOf(idempotencyKey: string): string {
@@ -54,7 +61,9 @@ export async function pushCommand(tx: Tx, command: NewCommand): Promise<{ eventI
   const eventId = idOf(idempotencyKey);
   const event = { type: 'command', name, input, ...(instanceId === undefined ? {} : { instanceId }) } as const;
   const isNew = await pushEvent(tx, { threadId, eventId, event });
-  if (isNew) {
+  // Another request stored a command with this key after this one looked for it.
+  if (!isNew) await findCommand(tx, { ...command, idempotencyKey });
+  else {
     const limit = inboxLimit(agent, tx.limits);
     if ((await countWaiting(tx.db, threadId)) > limit) throw inboxFull(threadId, limit);
   }

@@ -126,7 +126,7 @@ export function machineEndpoints({
       path: '/api/agents/{id}/machine/commands/{name}',
       summary: "Send a command to an agent's machine",
       description:
-        'The command runs once, before the next step of the machine: after a run that is under way. Answers when it has run. A command that fails changes nothing, and is answered with 422. The same `Idempotency-Key` again gets the first answer. An agent that is not active takes no commands: 409.',
+        'The command runs once, before the next step of the machine: after a run that is under way. Answers when it has run. A command that fails changes nothing, and is answered with 422. The same `Idempotency-Key` again gets the first answer, and with another command or input 422. An agent that is not active takes no commands: 409.',
       access: 'key',
       query,
       body: z.strictObject({
@@ -148,7 +148,7 @@ export function machineEndpoints({
         const { input = {}, instanceId } = body;
         const idempotencyKey = body.idempotencyKey ?? headers.get('idempotency-key') ?? undefined;
         // Found first: a command that has run may have led to a node that does not have it.
-        const known = await findCommand(tx, { threadId, name, idempotencyKey });
+        const known = await findCommand(tx, { threadId, name, input, instanceId, idempotencyKey });
         if (known !== undefined) return { eventId: known, duplicate: true, threadId, name };
         assertActive(agent);
         if (await isForkThread(tx.db, threadId)) throw new ApiError('command_failed', OF_FORK);
