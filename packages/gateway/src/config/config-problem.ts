@@ -97,10 +97,21 @@ function explain(issue: z.core.$ZodRawIssue): string | undefined {
       if (issue.inclusive === false) return `must be less than ${String(issue.maximum)}.`;
       return `must be ${String(issue.maximum)} or less${unitOf(issue.origin)}.`;
     case 'invalid_union':
-      return `matches none of the allowed forms: it is ${typeName(issue.input)}.`;
+      return explainUnion(issue.errors as readonly z.core.$ZodIssue[][], issue.input);
     default:
       return undefined;
   }
+}
+
+/** Says which types are allowed, if each alternative refuses the value because of its type. */
+function explainUnion(errors: readonly z.core.$ZodIssue[][], input: unknown): string {
+  const expected = errors.map(([issue]) =>
+    issue?.code === 'invalid_type' && issue.path.length === 0 ? article(issue.expected) : undefined,
+  );
+  if (expected.length === 0 || expected.includes(undefined))
+    return `matches none of the allowed forms: it is ${typeName(input)}.`;
+  const types = [...new Set(expected)].join(' or ');
+  return input === undefined ? `is missing: it must be ${types}.` : `must be ${types}, not ${typeName(input)}.`;
 }
 
 function article(expected: string): string {

@@ -137,7 +137,8 @@ function pendingProblems(config: ToolConfig): readonly ProblemAt[] {
   if (waits && config.terminal === true)
     problems.push({
       path: ['terminal'],
-      message: 'must not be true: every call of this tool waits for an answer, and a call that waits ends no run. Remove it.',
+      message:
+        'must not be true: every call of this tool waits for an answer, and a call that waits ends no run. Remove it.',
     });
   if (config.grants !== undefined && config.approval !== true)
     problems.push({

@@ -56,7 +56,7 @@ describe('an agent as data', () => {
       { ...agent, builtIns: ['goals', 'goals'] },
       /^builtIns\[1\] names "goals" a second/,
     ],
-    ['a number as a tool', { ...agent, tools: [7] }, /^tools\[0\] matches none of the allowed forms/],
+    ['a number as a tool', { ...agent, tools: [7] }, /^tools\[0\] must be a string or an object, not a number\.$/],
     [
       'a tool twice',
       { ...agent, tools: ['confirmAction', confirm] },
@@ -101,7 +101,11 @@ describe('an agent as data', () => {
       { ...agent, mcp: { servers: [{ name: 'a' }] } },
       /^mcp\.servers\[0\]\.transport is missing: it must be "http" or "stdio"/,
     ],
-    ['MCP servers by the other name', { ...agent, mcpServers: [{ name: 'a' }] }, /^mcpServers\[0\]\.transport is missing/],
+    [
+      'MCP servers by the other name',
+      { ...agent, mcpServers: [{ name: 'a' }] },
+      /^mcpServers\[0\]\.transport is missing/,
+    ],
     ['a machine', { ...agent, machine: {} }, /^machine is not data: write defineAgent/],
   ])('[G15] %s is refused with its path', (_what, config, expected) => {
     expect(problems(config)[0]).toMatch(expected);

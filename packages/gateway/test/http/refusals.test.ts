@@ -62,6 +62,25 @@ describe.each(embedded)('refused requests on $kind', ({ create }) => {
     expect(await raw(body)).toEqual([status, code, path]);
   });
 
+  test('[G54] an answer or an outcome in none of its forms is refused with the forms', async () => {
+    const refusal = async (path: string, body: object) => {
+      const { status, body: refused } = await api.call('POST', path, { body });
+      return [status, refused.error.message];
+    };
+    const answers =
+      'The body must be one of { callId, result }, { callId, error }, { callId, approve: true, input? } and { callId, deny }.';
+    for (const body of [
+      { callId: 'c' },
+      { callId: 'c', approve: true, deny: 'No.' },
+      { callId: 'c', result: 1, error: 'x' },
+    ])
+      expect(await refusal('/api/runs/r/tool-results', body)).toEqual([422, answers]);
+    expect(await refusal('/api/runs/r/forks', { atStep: 1, changes: { outcomes: { c: 1 } } })).toEqual([
+      422,
+      'changes.outcomes.c must be { result }, { error } or { deny }.',
+    ]);
+  });
+
   test('[G54] brackets in texts are not nesting', async () => {
     const metadata = { text: '[{"'.repeat(500) };
     const answer = await api.call('POST', '/api/entities', { body: { kind: 'human', displayName: 'Ada', metadata } });

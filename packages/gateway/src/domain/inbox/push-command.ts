@@ -42,7 +42,10 @@ export async function findCommand(
   if (given.name !== name)
     throw new ApiError('idempotency_key_reused', `This idempotency key was used for the command "${given.name}".`);
   if (given.instanceId !== instanceId || !isDeepStrictEqual(given.input, fromJson(toJson(input))))
-    throw new ApiError('idempotency_key_reused', 'This idempotency key was used for the same command with another input.');
+    throw new ApiError(
+      'idempotency_key_reused',
+      'This idempotency key was used for the same command with another input.',
+    );
   return eventId;
 }
 

@@ -16,12 +16,18 @@ const bodySchema: z.ZodType<HookBody> = z
   .meta({ description: 'What the service sends. Its signature is checked over the bytes.' });
 
 const claimToken = z.string().max(200).optional();
-const present = z.unknown().refine((value) => value !== undefined, { error: 'is missing.' });
+const present = z.unknown().refine((value) => value !== undefined, { error: 'is missing.', abort: true });
 
-const answerSchema = z.union([
-  z.strictObject({ callId: idField, runId: idField, result: present, claimToken }),
-  z.strictObject({ callId: idField, runId: idField, error: z.string(), claimToken }),
-]);
+const answerSchema = z.union(
+  [
+    z.strictObject({ callId: idField, runId: idField, result: present, claimToken }),
+    z.strictObject({ callId: idField, runId: idField, error: z.string(), claimToken }),
+  ],
+  {
+    error:
+      'must be { callId, runId, result } or { callId, runId, error }, with claimToken if a worker has claimed the call.',
+  },
+);
 
 const receivedSchema = z.union([
   z.strictObject({

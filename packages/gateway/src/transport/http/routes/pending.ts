@@ -18,7 +18,7 @@ const claimToken = z
   .max(200)
   .optional()
   .meta({ description: 'From `POST /api/jobs/{callId}/claim`. Needed while a worker has claimed the call.' });
-const present = z.unknown().refine((value) => value !== undefined, { error: 'is missing.' });
+const present = z.unknown().refine((value) => value !== undefined, { error: 'is missing.', abort: true });
 
 const round = z.int().min(1).optional().meta({
   description:
@@ -30,18 +30,24 @@ const runForReal = z.string().max(200).optional().meta({
 });
 
 const answerSchema = z
-  .union([
-    z.strictObject({ callId, result: present, claimToken, round }),
-    z.strictObject({ callId, error: z.string(), claimToken, round }),
-    z.strictObject({
-      callId,
-      approve: z.literal(true),
-      input: z.unknown().optional(),
-      grant: grantRequestSchema.optional(),
-      runForReal,
-    }),
-    z.strictObject({ callId, deny: z.string() }),
-  ])
+  .union(
+    [
+      z.strictObject({ callId, result: present, claimToken, round }),
+      z.strictObject({ callId, error: z.string(), claimToken, round }),
+      z.strictObject({
+        callId,
+        approve: z.literal(true),
+        input: z.unknown().optional(),
+        grant: grantRequestSchema.optional(),
+        runForReal,
+      }),
+      z.strictObject({ callId, deny: z.string() }),
+    ],
+    {
+      error:
+        'must be one of { callId, result }, { callId, error }, { callId, approve: true, input? } and { callId, deny }.',
+    },
+  )
   .meta({ description: 'Exactly one of `result`, `error`, `approve` and `deny`.' });
 
 export const waitingCallEndpoints: readonly Endpoint[] = [

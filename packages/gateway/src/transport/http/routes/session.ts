@@ -40,13 +40,16 @@ export interface SessionOptions {
 const secretField = z.string().min(1).max(4_096);
 
 const signInSchema = z
-  .union([
-    z.strictObject({ code: secretField }),
-    z.strictObject({
-      key: secretField,
-      entityId: idField.optional().meta({ description: 'The person to act for. Needs scope `write`.' }),
-    }),
-  ])
+  .union(
+    [
+      z.strictObject({ code: secretField }),
+      z.strictObject({
+        key: secretField,
+        entityId: idField.optional().meta({ description: 'The person to act for. Needs scope `write`.' }),
+      }),
+    ],
+    { error: 'must be { code } or { key, entityId? }.' },
+  )
   .meta({ description: 'The code of a sign-in link, or a secret key.' });
 
 /** Endpoints for signing in to the page that the gateway serves. */

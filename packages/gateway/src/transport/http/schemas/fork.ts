@@ -2,11 +2,16 @@ import { z } from 'zod';
 import { modelSettingsSchema } from '../../../config/model-settings.ts';
 import { agentConfigJson } from './shown-config.ts';
 
-const outcomeSchema = z.union([
-  z.strictObject({ result: z.unknown().refine((value) => value !== undefined, { error: 'is missing.' }) }),
-  z.strictObject({ error: z.string().min(1).max(100_000) }),
-  z.strictObject({ deny: z.string().min(1).max(100_000) }),
-]);
+const outcomeSchema = z.union(
+  [
+    z.strictObject({
+      result: z.unknown().refine((value) => value !== undefined, { error: 'is missing.', abort: true }),
+    }),
+    z.strictObject({ error: z.string().min(1).max(100_000) }),
+    z.strictObject({ deny: z.string().min(1).max(100_000) }),
+  ],
+  { error: 'must be { result }, { error } or { deny }.' },
+);
 
 const nodeChangesSchema: z.ZodType = z
   .strictObject({
