@@ -231,7 +231,9 @@ describe('[K7] a situation in words', () => {
       { key: 'price', value: { lamp: 40 } },
       { key: 'Plans', value: '' },
     ],
-    plans: [{ key: 'tea', name: 'Tea', instruction: 'Make tea.', cron: '0 16 * * *', timeZone: 'UTC', nextAt: NOW }],
+    plans: [
+      { key: 'tea', name: 'Tea', instruction: 'Make tea.', cron: '0 9 * * *', timeZone: 'Europe/Berlin', nextAt: NOW },
+    ],
   };
 
   test('it has the spaces by their numbers, and goals, memories and plans by their keys', () => {
@@ -248,7 +250,7 @@ describe('[K7] a situation in words', () => {
       'price: {"lamp":40}',
       '"Plans": ',
       'Plans:',
-      'tea (Tea), cron 0 16 * * * UTC, next 2026-01-02 08:00: Make tea.',
+      'tea (Tea), cron 0 9 * * * Europe/Berlin, next 2026-01-02 08:00 UTC: Make tea.',
       '</situation>',
     ]);
   });

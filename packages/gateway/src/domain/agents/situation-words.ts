@@ -12,7 +12,7 @@ import { nameInWords, textInWords, timeInWords, valueInWords } from '../plain-wo
  *     Memories:
  *     price: {"lamp":40}
  *     Plans:
- *     tea (Tea), cron 0 16 * * * UTC, next 2026-01-01 16:00: Make tea.
+ *     tea (Tea), cron 0 9 * * * Europe/Berlin, next 2026-01-02 08:00 UTC: Make tea.
  */
 export function situationInWords(lines: readonly unknown[]): readonly string[] {
   const about = (what: string): readonly SituationLine[] =>
@@ -89,6 +89,7 @@ export function planInWords({ key, name, instruction, cron, timeZone, nextAt, la
   return `${[`${plain(key)} (${plain(name)})`, ...notes].join(', ')}: ${textInWords(String(instruction))}`;
 }
 
+/** Says that it is UTC: next to a cron in another time zone, a model would read it as the local time. */
 function timed(word: string, at: unknown): readonly string[] {
-  return at === undefined || at === null ? [] : [`${word} ${timeInWords(Date.parse(String(at)))}`];
+  return at === undefined || at === null ? [] : [`${word} ${timeInWords(Date.parse(String(at)))} UTC`];
 }
