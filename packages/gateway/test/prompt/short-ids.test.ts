@@ -45,6 +45,22 @@ describeWorlds(
       (await world.store.db.selectFrom('agents').select('active_space_id').where('id', '=', bot).executeTakeFirst())
         ?.active_space_id;
 
+    test('[T17] a reference that is missing or null is told to the model as what it is', async () => {
+      const { world, ada, bot, told } = await agentThatCalls([
+        { toolName: 'enter_space', input: {} },
+        { toolName: 'send_message', input: { text: 'Hello.', replyTo: null } },
+        { toolName: 'read_output', input: {} },
+      ]);
+      const one = await world.space('Lobby', [ada, bot]);
+      await world.say(one, ada, 'Go');
+      await world.idle();
+      expect(told.slice(0, 3).map((text) => text.split('\n')[1])).toEqual([
+        '- spaceId: Invalid input: expected string, received undefined',
+        '- replyTo: Invalid input: expected string, received null',
+        '- ref: Invalid input: expected string, received undefined',
+      ]);
+    });
+
     test('[K7] a space is entered by its number, and one that does not exist lists those that do', async () => {
       const enter = (spaceId: unknown): ScriptedCall => ({ toolName: 'enter_space', input: { spaceId } });
       const { world, ada, bot, told } = await agentThatCalls(

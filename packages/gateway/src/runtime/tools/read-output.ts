@@ -6,6 +6,7 @@ import { nameInWords } from '../../domain/plain-words.ts';
 import { fullText } from '../../domain/transcript/full-output.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
+import { reference } from './reference.ts';
 import { wholeNumber } from './whole-number.ts';
 
 const DEFAULT_LIMIT = 8_000;
@@ -18,8 +19,7 @@ export interface ReadOutputInput {
 }
 
 const inputSchema = z.strictObject({
-  // A model is shown the number of a call, and may write it as one.
-  ref: z.coerce.string().min(1).max(200),
+  ref: reference,
   offset: wholeNumber({ min: 0, max: Number.MAX_SAFE_INTEGER }).optional(),
   limit: wholeNumber({ min: 1, max: MAX_LIMIT }).optional(),
 });

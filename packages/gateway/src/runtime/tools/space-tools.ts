@@ -17,10 +17,9 @@ import { spaceStream } from '../../domain/streams/stream-names.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { SpaceToolContext } from './built-in-context.ts';
+import { reference } from './reference.ts';
 import { wholeNumber } from './whole-number.ts';
 
-// A model is shown the number of a space, and may write it as one.
-const reference = z.coerce.string().min(1).max(200);
 const spaceSchema = z.strictObject({ spaceId: reference });
 const pageSchema = z.strictObject({
   spaceId: reference,
