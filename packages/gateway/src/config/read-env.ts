@@ -37,7 +37,8 @@ export function readEnv(env: Readonly<Record<string, string | undefined>>, file:
     if (result.ok) settings[setting] = result.value;
     else problems.push(...result.problems);
   }
-  problems.push(...modelUrlProblems(settings, file), ...databaseUrlProblems(settings, file));
+  if (!problems.some(({ path }) => path === 'LASTCALL_MODEL_URL')) problems.push(...modelUrlProblems(settings, file));
+  problems.push(...databaseUrlProblems(settings, file));
   if (problems.length > 0) throw new ConfigError('environment', problems);
   return settings as SettingsInput;
 }

@@ -113,6 +113,11 @@ describe('the environment', () => {
     },
   );
 
+  test('a URL of a model that cannot be used is not called missing too', () => {
+    const env = { LASTCALL_MODEL: 'openai-compatible/m', LASTCALL_MODEL_URL: '127.0.0.1:11434' };
+    expect(() => readEnv(env)).toThrow(/^environment: LASTCALL_MODEL_URL must be an http or https URL, [^\n]*$/);
+  });
+
   test('[G55] by default the gateway listens on loopback only', () => {
     expect(resolveSettings({}, {})).toEqual(DEFAULT_SETTINGS);
     expect(DEFAULT_SETTINGS).toMatchObject({ host: '127.0.0.1', port: 4100, leaseMs: 10_000 });
