@@ -15,8 +15,8 @@ export interface Credentials {
 }
 
 export function toCredentials(auth: Auth): Credentials {
-  if (typeof auth === 'string') return { headers: async () => ({}), renew: () => false };
-  const secret = 'key' in auth ? auth.key : auth.token;
+  if (auth === 'session' || auth === 'none') return { headers: async () => ({}), renew: () => false };
+  const secret = secretOf(auth);
   if (typeof secret === 'string') return { headers: async () => bearer(secret), renew: () => false };
   let known: Promise<string> | undefined;
   return {
@@ -35,6 +35,18 @@ export function toCredentials(auth: Auth): Credentials {
       return true;
     },
   };
+}
+
+type Secret = string | (() => string | Promise<string>);
+
+/** Without this check each request of a client whose key is undefined would fail as if the gateway did not answer. */
+function secretOf(auth: Exclude<Auth, string>): Secret {
+  const { key, token }: { readonly key?: Secret; readonly token?: Secret } = Object(auth);
+  const secret = key ?? token;
+  if (typeof secret === 'string' || typeof secret === 'function') return secret;
+  throw new TypeError(
+    `The auth of a client must be { key: '…' }, { token: '…' }, 'session' or 'none'. A key from the environment is undefined if its variable is not set.`,
+  );
 }
 
 function bearer(secret: string): Record<string, string> {

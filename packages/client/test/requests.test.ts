@@ -16,6 +16,16 @@ test.each(['not a url', 'localhost:4100', '/agents', ''])(
   },
 );
 
+test.each([[{ key: undefined }], [{ token: undefined }], [{}], [undefined], ['sesion']])(
+  'a client with the credentials %j is refused when it is made',
+  (auth) => {
+    const create = createClient as (options: object) => unknown;
+    expect(() => create({ url: 'http://127.0.0.1:4100', auth })).toThrow(
+      /^The auth of a client must be \{ key: '…' \}/,
+    );
+  },
+);
+
 test('without a key no credentials are sent', async () => {
   await using server = await startCountingServer();
   server.treat({ status: 200, body: { status: 'ok' } });
