@@ -188,6 +188,28 @@ describeWorlds(
       expect(none.items).toEqual([]);
     });
 
+    test('[A25] has the output of the answered call as its response, if the call ends the task', async () => {
+      const pay = tool({ description: 'p', inputSchema: z.object({}), approval: true, execute: () => 'Paid.' });
+      const world = await open({
+        models: { default: scriptedModel([[call('ask')], [call('pay')]]) },
+        tools: { ask, pay },
+      });
+      const api = await chatApi(world);
+      const agent = await api.agent('Bot', { tools: ['ask', 'pay'] });
+      for (const [name, given, response] of [
+        ['ask', { result: 'Signed.' }, 'Signed.'],
+        ['pay', { approve: true }, 'Paid.'],
+      ] as const) {
+        const body = { agent, message: 'Go', terminating_config: { tool_ids: [name] } };
+        const { run_id, pending_calls } = await api.done('POST', '/chat', body);
+        const [{ tool_call_id: callId }] = pending_calls as [{ tool_call_id: string }];
+        const { runId } = await api.done('POST', `/api/runs/${run_id}/tool-results`, { callId, ...given });
+        await world.idle();
+        const stop = { reason: 'end_turn', by: 'terminating', tool: name };
+        expect(await api.done('GET', `/api/runs/${runId}`)).toMatchObject({ stop, response });
+      }
+    });
+
     test('[A25] of a conversation is the run of a waiting request, or one before it', async () => {
       let goOn = (): void => {};
       const held = new Promise<void>((resolve) => {

@@ -55,7 +55,7 @@ export async function getRunDetails(db: Kysely<Tables>, runId: string, prices?: 
   const run = await getRun(db, runId);
   const [counted] = await withCounts(db, [run]);
   const reply = await lastReply(db, run);
-  const response = await responseOf(db, run, reply?.text);
+  const response = await responseOf(db, counted as CountedRun, reply?.text);
   const cost = await runCost(db, runId, prices);
   const next = await continuedBy(db, run);
   const origin = run.threadId === run.agentId ? {} : await forkOrDraft(db, run.threadId);
@@ -151,18 +151,25 @@ async function lastReply(db: Kysely<Tables>, { id }: Run): Promise<LastReply | u
 
 async function responseOf(
   db: Kysely<Tables>,
-  { id, stop }: Run,
+  { id, stop, trigger }: CountedRun,
   text: string | undefined,
 ): Promise<string | undefined> {
   if (stop?.reason !== 'end_turn') return undefined;
-  return stop.by === 'text' ? text : await lastOutput(db, id, stop.tool);
+  if (stop.by === 'text') return text;
+  const own = await lastOutput(db, stop.tool, { runId: id });
+  if (own !== undefined) return own;
+  // A call that waited belongs to the run that made it. The run that got its answer may have ended with it.
+  const answered = trigger.flatMap(({ callId }) => (callId === undefined ? [] : [callId]));
+  return answered.length === 0 ? undefined : await lastOutput(db, stop.tool, { callIds: answered });
 }
 
-async function lastOutput(db: Kysely<Tables>, runId: string, toolName: string): Promise<string | undefined> {
-  const row = await db
-    .selectFrom('calls')
-    .select(['id', 'outcome'])
-    .where('run_id', '=', runId)
+async function lastOutput(
+  db: Kysely<Tables>,
+  toolName: string,
+  of: { readonly runId: string } | { readonly callIds: readonly string[] },
+): Promise<string | undefined> {
+  const calls = db.selectFrom('calls').select(['id', 'outcome']);
+  const row = await ('runId' in of ? calls.where('run_id', '=', of.runId) : calls.where('id', 'in', of.callIds))
     .where('tool_name', '=', toolName)
     .where('outcome_status', '=', 'ok')
     .orderBy('step', 'desc')
