@@ -18,6 +18,7 @@ export class Reloader {
   readonly #watchers = new Map<string, FSWatcher>();
   #child: ChildProcess | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #isRestarting = false;
   #isStopped = false;
 
   constructor({ folder, args }: { readonly folder: string; readonly args: readonly string[] }) {
@@ -78,7 +79,11 @@ export class Reloader {
 
   async #restart(file: string): Promise<void> {
     say(`${basename(file)} has changed: starting again.`);
+    // The gateway that starts next has this change too. A second restart would start a second gateway.
+    if (this.#isRestarting) return;
+    this.#isRestarting = true;
     await this.#end();
+    this.#isRestarting = false;
     if (!this.#isStopped) this.#spawn();
   }
 

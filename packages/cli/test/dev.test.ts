@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DemoSpace, KEY } from './support/demo-space.ts';
@@ -30,6 +30,31 @@ test('[S12] dev starts again when the configuration or what it imports changes, 
   expect(await names(3)).toEqual(['Anna', 'Ben', 'Ben!']);
   dev.send('SIGTERM');
   expect(await dev.ended).toMatchObject({ code: 0 });
+});
+
+/** It never ends by itself, and writes down whether the gateway before it was still running when it started. */
+const STUBBORN = `import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+const isRunning = (pid) => { try { return process.kill(Number(pid), 0); } catch { return false; } };
+if (existsSync('pid') && isRunning(readFileSync('pid', 'utf8'))) appendFileSync('overlaps', process.pid + ' ');
+writeFileSync('pid', String(process.pid));
+process.on('SIGTERM', () => { for (;;); });
+export default { agents: [] };
+`;
+
+test('[S12] a file that changes while dev waits for the gateway to end does not start a second gateway', async () => {
+  await using own = await makeFolder({ 'lastcall.config.mjs': STUBBORN });
+  await using dev = Program.lastcall(['dev', '--json'], { folder: own.path, env });
+  const saved = async (times: number): Promise<void> => {
+    await write(own.path, 'lastcall.config.mjs', `${STUBBORN}// ${times}\n`);
+    await dev.prints(new RegExp(`(?:has changed: starting again\\.[\\s\\S]*){${times}}`));
+  };
+  await dev.prints(/"event":"listening"/);
+  await saved(1);
+  await saved(2);
+  await dev.prints(/(?:"event":"listening"[\s\S]*){2}/);
+  await saved(3);
+  await dev.prints(/(?:"event":"listening"[\s\S]*){3}/);
+  await expect(readFile(join(own.path, 'overlaps'), 'utf8')).rejects.toThrow('ENOENT');
 });
 
 async function write(folder: string, name: string, text: string): Promise<void> {
