@@ -57,6 +57,15 @@ test('[S12] a file that changes while dev waits for the gateway to end does not 
   await expect(readFile(join(own.path, 'overlaps'), 'utf8')).rejects.toThrow('ENOENT');
 });
 
+test('[S12] if dev is killed, its gateway stops too', async () => {
+  await using own = await makeFolder({ 'lastcall.config.ts': 'export default { agents: [] };' });
+  await using dev = Program.lastcall(['dev', '--json'], { folder: own.path, env });
+  await dev.prints(/"event":"listening"/);
+  dev.send('SIGKILL');
+  // The gateway has the same output, which is closed when both have ended.
+  expect(await dev.ended).toMatchObject({ signal: 'SIGKILL' });
+});
+
 async function write(folder: string, name: string, text: string): Promise<void> {
   await writeFile(join(folder, name), text);
 }

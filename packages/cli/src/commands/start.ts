@@ -54,8 +54,9 @@ function mayBeSupervised(): boolean {
 /** `lastcall dev` watches the files that its child has loaded. */
 function reportToParent(): ((file: string) => void) | undefined {
   if (process.send === undefined || process.env.LASTCALL_DEV === undefined) return undefined;
-  // The channel must not keep the gateway alive, and a parent that is gone is no reason to fail.
+  // The channel must not keep the gateway alive. If the parent is killed, nothing else would stop the gateway.
   process.channel?.unref();
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
   return (file) => void process.send?.({ loaded: file }, undefined, undefined, () => {});
 }
 
