@@ -14,6 +14,13 @@ if (major < 22 || (major === 22 && minor < 19)) {
   process.removeAllListeners('warning').on('warning', (warning) => {
     if (warning.name !== 'ExperimentalWarning') printWarning?.(warning);
   });
+  // In `lastcall audit --jsonl | head`, the reader has enough and closes the pipe. That is not an error.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit();
+  });
+  // What is printed there only accompanies the work, which goes on.
+  process.stderr.on('error', () => {});
   const { main } = await import('./main.ts');
   process.exitCode = await main(process.argv.slice(2));
 }

@@ -28,6 +28,8 @@ export interface RunGatewayOptions {
 /** Starts the gateway of this folder, which runs until a signal stops it. Resolves once it listens. */
 export async function runGateway({ json, crash }: RunGatewayOptions): Promise<Gateway> {
   const redact = createRedact(new KnownSecrets(secretValues(process.env, { secretKey: undefined, secrets: [] })));
+  // Ctrl+C also ends the `tee` of `lastcall start | tee log`. The gateway still has to finish its runs, without a log.
+  process.stdout.removeAllListeners('error').on('error', () => {});
   // All lines go through this function. With two writers, the address might not be the last line.
   const write = (line: string): void => void process.stdout.write(json === false ? `${logLine(line)}\n` : line);
   const log = { destination: { write }, texts: json === false };

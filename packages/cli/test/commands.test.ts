@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DemoSpace, KEY } from './support/demo-space.ts';
 import { type Folder, makeFolder } from './support/folder.ts';
 import { inProcess } from './support/in-process.ts';
-import { type Ended, lastcall, Program } from './support/program.ts';
+import { BIN, type Ended, lastcall, Program } from './support/program.ts';
 
 const env = { PORT: '0', LASTCALL_SECRET_KEY: KEY };
 
@@ -347,4 +347,12 @@ test('[E1] fork continues a run from a step, prints the response alone, and the 
   expect(await ask(ofNode)).toMatchObject({ code: 2, err: expect.stringContaining('needs --instructions') });
   const told = await ask([...ofNode, '--instructions', 'Be kind.']);
   expect(told).toMatchObject({ code: 1, err: expect.stringContaining('the agent is no machine') });
+});
+
+test('[S12] a command whose reader closes the pipe ends without an error', async () => {
+  const piped = (command: string): Promise<Ended> =>
+    new Program(['bash', '-c', `set -o pipefail; ${command}`], { folder: folder.path, env: { ...env, BIN, URL: url } }).ended;
+  // `true` reads nothing, so each of them writes into a closed pipe.
+  for (const command of ['--help', 'tools list --json --url "$URL"', 'replay --url "$URL" --help'])
+    expect(await piped(`node "$BIN" ${command} | true`)).toMatchObject({ code: 0, out: '', err: '' });
 });

@@ -23,6 +23,19 @@ export default {
 `;
 
 describe('the output of a start', { concurrent: true }, () => {
+  test('a gateway goes on when the reader of its output closes the pipe', async () => {
+    await using folder = await makeFolder({ 'lastcall.config.ts': SHOP });
+    await linkPackages(folder.path);
+    // The lines that follow the address have no reader.
+    const command = ['bash', '-c', 'node "$BIN" start | head -n 2'];
+    await using gateway = new Program(command, { folder: folder.path, env: { ...env, BIN } });
+    const space = new DemoSpace(await gateway.listens());
+    await space.say('Hello.');
+    await space.ended(1);
+    await space.say('Are you still there?');
+    expect(await space.ended(2)).toHaveLength(2);
+  });
+
   test('[S16] a start says which configuration, store and model it found and why, and how many agents, tools and spaces', async () => {
     await using folder = await makeFolder({ 'lastcall.config.ts': SHOP });
     await linkPackages(folder.path);
