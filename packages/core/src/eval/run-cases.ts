@@ -168,7 +168,10 @@ async function runOnce(
   const { input } = context.case;
   if (run !== undefined) {
     const given = await run(input, context);
-    return typeof given === 'string' ? { response: given } : given;
+    const output = typeof given === 'string' ? { response: given } : given;
+    if (typeof output?.response !== 'string')
+      throw new TypeError('run must return a text, or what runTurn returns. What it returned has no response.');
+    return output;
   }
   if (typeof agent === 'string') {
     if (runAgent === undefined)
