@@ -102,6 +102,18 @@ describe('lastcall eval', { concurrent: true }, () => {
     expect((await evaluate(folder)).err).not.toContain('continues');
   });
 
+  test('an evaluation that its file does not wait for ends with the same exit code and message if no gateway answers', async () => {
+    const file = (start: string): string => `import { contains, evaluate } from '@lastcall/core/eval';
+${start} evaluate({ agent: 'Desk', cases: [{ input: 'Hello' }], scores: { hi: contains('hi') } });
+`;
+    await using folder = await makeFolder({ 'a.eval.mjs': file('await'), 'b.eval.mjs': file('void') });
+    await linkPackages(folder.path);
+    const awaited = await evaluate(folder, 'a.eval.mjs', '--url', 'http://127.0.0.1:1');
+    const notAwaited = await evaluate(folder, 'b.eval.mjs', '--url', 'http://127.0.0.1:1');
+    expect(awaited).toMatchObject({ code: 3, err: expect.stringMatching(/^a: .+\nNo gateway answers at .+\n$/) });
+    expect(notAwaited).toEqual({ ...awaited, err: awaited.err.replace('a: ', 'b: ') });
+  });
+
   test('the errors for a file without evaluations, a wrong name, a broken file and wrong numbers say what to do', async () => {
     await using folder = await makeFolder({
       'empty.eval.ts': 'export {};',

@@ -12,11 +12,15 @@ const HOST = Symbol.for('lastcall.eval.host');
 /**
  * Runs all cases, and returns their scores. In a file `*.eval.ts`, `lastcall eval` runs it, with a progress bar, and keeps the results.
  */
-export async function evaluate<Input = unknown, Expected = unknown>(
+export function evaluate<Input = unknown, Expected = unknown>(
   options: EvalOptions<Input, Expected>,
 ): Promise<EvalReport> {
   const host = (globalThis as { [HOST]?: EvalHost })[HOST];
-  return host === undefined ? await runCases(options as EvalOptions) : await host.run(options as EvalOptions);
+  if (host === undefined) return runCases(options as EvalOptions);
+  const running = host.run(options as EvalOptions);
+  // A file may call this without waiting for it. The host says what failed, and an unhandled rejection would end the process before.
+  running.catch(() => {});
+  return running;
 }
 
 /** Sets the program that runs evaluations, while `work` loads them. */
