@@ -166,9 +166,10 @@ test('[E6] [E7] [E8] cases and results are in the gateway, and a draft is tried 
 
 test('a second case with the same words gets another name, and a file that is not a list is not changed', async () => {
   const runId = await pay('Pay the invoice.');
-  await add(runId, '--file', 'more.json');
-  await add(runId, '--file', 'more.json', '--expected', 'Yes.');
-  const cases = JSON.parse(await readFile(join(folder.path, 'more.json'), 'utf8'));
+  // The folder is new, too.
+  await add(runId, '--file', 'new/more.json');
+  await add(runId, '--file', 'new/more.json', '--expected', 'Yes.');
+  const cases = JSON.parse(await readFile(join(folder.path, 'new/more.json'), 'utf8'));
   expect(cases.map(({ name, expected }: Record<string, string>) => [name, expected])).toEqual([
     ['Pay the invoice.', 'Paid.'],
     ['Pay the invoice. (2)', 'Yes.'],

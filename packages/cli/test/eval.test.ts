@@ -50,10 +50,10 @@ describe('lastcall eval', { concurrent: true }, () => {
 
   test('[E5] writes JSON and JUnit', async () => {
     await using folder = await deskFolder({ wrong: [3] });
-    const { code, out } = await evaluate(folder, '--json', '--junit', 'junit.xml');
+    const { code, out } = await evaluate(folder, '--json', '--junit', 'new/reports/junit.xml');
     expect(code).toBe(0);
     expect(JSON.parse(out).samples).toHaveLength(12);
-    const xml = await readFile(join(folder.path, 'junit.xml'), 'utf8');
+    const xml = await readFile(join(folder.path, 'new/reports/junit.xml'), 'utf8');
     expect(xml).toContain('<testsuite name="desk" tests="12" failures="1" errors="0"');
     expect(xml).toContain('message="exact 0 % (It is &quot;I do not know &lt;that&gt;.&quot;.)');
   });
@@ -112,6 +112,13 @@ ${start} evaluate({ agent: 'Desk', cases: [{ input: 'Hello' }], scores: { hi: co
     const notAwaited = await evaluate(folder, 'b.eval.mjs', '--url', 'http://127.0.0.1:1');
     expect(awaited).toMatchObject({ code: 3, err: expect.stringMatching(/^a: .+\nNo gateway answers at .+\n$/) });
     expect(notAwaited).toEqual({ ...awaited, err: awaited.err.replace('a: ', 'b: ') });
+  });
+
+  test('a file for JUnit that cannot be written is refused before anything runs', async () => {
+    await using folder = await deskFolder({ wrong: [] });
+    const { code, err } = await evaluate(folder, '--junit', 'desk.json/junit.xml');
+    expect([code, err]).toEqual([2, expect.stringContaining('The folder of "desk.json/junit.xml" cannot be made')]);
+    await expect(readFile(join(folder.path, 'runs.log'))).rejects.toThrow('ENOENT');
   });
 
   test('the errors for a file without evaluations, a wrong name, a broken file and wrong numbers say what to do', async () => {

@@ -6,6 +6,7 @@ import { Api } from '../api.ts';
 import { freeName } from '../eval/stored-cases.ts';
 import { CommandFailed, EXIT } from '../exit-code.ts';
 import { loadEnv } from '../load-env.ts';
+import { makeFolderOf } from '../make-folder-of.ts';
 import { createOutput } from '../terminal/output.ts';
 import { plainLine } from '../terminal/plain-line.ts';
 import { type ApiCommandOptions, apiOptions } from './api-options.ts';
@@ -62,6 +63,7 @@ async function addToFile(api: Api, runId: string, { json, file, name, expected }
     expected: expected ?? response,
     run: runId,
   };
+  await makeFolderOf(file);
   await writeFile(file, `${JSON.stringify([...cases, added], undefined, 2)}\n`);
   createOutput({ json }).result(added, `Added "${added.name}" to ${file} as case ${cases.length + 1}.`);
 }

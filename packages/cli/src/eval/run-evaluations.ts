@@ -5,6 +5,7 @@ import { Api } from '../api.ts';
 import type { ApiCommandOptions } from '../commands/api-options.ts';
 import { CommandFailed, EXIT } from '../exit-code.ts';
 import { loadEnv } from '../load-env.ts';
+import { makeFolderOf } from '../make-folder-of.ts';
 import { hookModules } from '../module-hooks.ts';
 import { createOutput } from '../terminal/output.ts';
 import { findEvalFiles } from './find-files.ts';
@@ -35,6 +36,8 @@ export async function runEvaluations(files: readonly string[], options: EvalComm
   hookModules();
   const found = options.last === undefined ? await findEvalFiles(files, process.cwd()) : [];
   const baseline = options.baseline === undefined ? [] : await readReports(options.baseline);
+  // Before anything runs: when all is done, it would be too late to say that the file cannot be written.
+  if (options.junit !== undefined) await makeFolderOf(options.junit);
   const interruption = new Interruption();
   const api = new Api({ url: options.url });
   const runner = new Runner({
