@@ -121,6 +121,19 @@ ${start} evaluate({ agent: 'Desk', cases: [{ input: 'Hello' }], scores: { hi: co
     await expect(readFile(join(folder.path, 'runs.log'))).rejects.toThrow('ENOENT');
   });
 
+  test('[E5] a draft is refused by an evaluation in which it would change nothing', async () => {
+    await using folder = await deskFolder({ wrong: [] });
+    await writeFile(join(folder.path, 'draft.md'), 'You are polite.');
+    for (const draft of [
+      ['--instructions', 'draft.md'],
+      ['--model', 'other'],
+    ]) {
+      const { code, err } = await evaluate(folder, ...draft);
+      expect([code, err]).toEqual([2, expect.stringMatching(/change only cases of recorded runs .+ "desk" has none/)]);
+    }
+    await expect(readFile(join(folder.path, 'runs.log'))).rejects.toThrow('ENOENT');
+  });
+
   test('the errors for a file without evaluations, a wrong name, a broken file and wrong numbers say what to do', async () => {
     await using folder = await makeFolder({
       'empty.eval.ts': 'export {};',

@@ -67,6 +67,7 @@ export class Runner {
       cases: typeof given.cases === 'string' ? await storedCases(api, given.cases) : given.cases,
     });
     const options = { ...given, name, cases, ...(repeat === undefined ? {} : { repeat }) };
+    assertTriesDraft(options, draft);
     const sender = await this.#openSender(options, cases.length * (repeat ?? 1));
     const kept = new KeptResults(resolve(out), name);
     const agent = typeof options.agent === 'string' ? options.agent : '';
@@ -108,6 +109,17 @@ export class Runner {
     const size = { samples, scores: Object.keys(scores).length };
     return await ReportSender.open(api, { name, agent, draft, label: send.label, ...size });
   }
+}
+
+/** Otherwise the results of the saved configuration would be taken for those of the draft. */
+function assertTriesDraft({ name, agent, cases }: EvalOptions & { cases: readonly EvalCase[] }, draft: Draft): void {
+  const { model, instructions } = draft;
+  if (model === undefined && instructions === undefined) return;
+  if (typeof agent === 'string' && cases.some(({ run }) => run !== undefined)) return;
+  throw new CommandFailed(
+    `--model and --instructions change only cases of recorded runs of an agent of the gateway, and "${name}" has none. Make a case of a run with "lastcall eval add", or name the files that have some.`,
+    { exitCode: EXIT.usage },
+  );
 }
 
 /** Results of another configuration are not continued. A case that is a conversation does not need the agent to be listed. */
