@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { checkConfig } from './check-config.ts';
 import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
@@ -53,6 +53,20 @@ async function importFile(file: string): Promise<Record<string, unknown>> {
     return (await import(/* @vite-ignore */ pathToFileURL(file).href)) as Record<string, unknown>;
   } catch (cause) {
     const reason = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
-    throw new ConfigError(file, [{ path: '', message: `cannot be loaded. ${reason}` }], { cause });
+    const place = cause instanceof Error ? placeOf(cause) : undefined;
+    const message = `cannot be loaded. ${reason}${place === undefined ? '' : ` (${place})`}`;
+    throw new ConfigError(file, [{ path: '', message }], { cause });
   }
+}
+
+/**
+ * The file and the line of an error, because a configuration may import many files. Node writes the place of most syntax errors above the
+ * stack. Other errors have it in their first frame outside of packages, unless that is the import itself.
+ */
+function placeOf({ stack = '' }: Error): string | undefined {
+  const syntax = /^(\S.*):(\d+)\n/.exec(stack);
+  const frame = /^ +at (?:.*\()?(file:(?!.*\/node_modules\/).*?):(\d+):\d+\)?$/m.exec(stack);
+  const [, file, line] = syntax ?? frame ?? [];
+  if (file === undefined || file === import.meta.url) return undefined;
+  return `${file.startsWith('file:') ? fileURLToPath(file) : file}:${line}`;
 }

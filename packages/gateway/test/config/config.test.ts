@@ -227,4 +227,20 @@ describe('a configuration file', () => {
     expect((error as ConfigError).message).toMatch(expected);
     expect((error as ConfigError).message).toContain(join(directory, 'lastcall.config.mjs'));
   });
+
+  test.each([
+    ['a syntax error', 'export const tools =\n  ;', 2],
+    ['syntax that Node cannot strip', '\nexport enum Tool { pay }', 2],
+    ['an export that is not there', "\n\nimport { join } from './lastcall.config.ts';", 3],
+    ['an error', 'const read = (): never => {\n  throw new Error("No luck.");\n};\nexport const tools = read();', 2],
+  ])('%s in a file that it imports is reported with that file and the line', async (_what, text, line) => {
+    const directory = await directoryWith('lastcall.config.ts', "import './the tools.ts';\nexport default {};");
+    await writeFile(join(directory, 'the tools.ts'), text);
+    await expect(loadConfig(directory)).rejects.toThrow(`(${join(directory, 'the tools.ts')}:${line})`);
+  });
+
+  test('an import that is not there is reported once, with the file that imports it', async () => {
+    const directory = await directoryWith('lastcall.config.ts', "import './missing.ts';\nexport default {};");
+    await expect(loadConfig(directory)).rejects.toThrow(/Cannot find module '.+missing\.ts' imported from .+lastcall\.config\.ts$/);
+  });
 });
