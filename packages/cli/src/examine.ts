@@ -34,10 +34,12 @@ export async function examine({
   findings.push(read.finding);
   if (read.setup === undefined) return findings;
   const { config, settings } = read.setup;
-  const api = new Api({ url, env: { ...process.env, HOST: settings.host, PORT: String(settings.port) } });
+  const env = { ...process.env, HOST: settings.host, PORT: String(settings.port) };
+  const api = new Api({ url, env });
+  const own = new Api({ env: { ...env, LASTCALL_URL: undefined } });
   findings.push(await store(settings));
   findings.push(...(await models(config, settings)));
-  findings.push(...(await gateway(api, settings)));
+  findings.push(...(await gateway(api, api.url === own.url ? settings : undefined)));
   return findings;
 }
 
@@ -78,7 +80,8 @@ async function models({ agents, models: own }: Config, { model, modelUrl }: Sett
   return problems.map((text) => ({ level: 'fail', text }) as const);
 }
 
-async function gateway(api: Api, { host, port }: Settings): Promise<readonly Finding[]> {
+/** `own` is set for the gateway of this folder. The port of another one tells nothing. */
+async function gateway(api: Api, own: Settings | undefined): Promise<readonly Finding[]> {
   const health = await api
     .ask((client) => client.status.health())
     .then(
@@ -86,6 +89,11 @@ async function gateway(api: Api, { host, port }: Settings): Promise<readonly Fin
       ({ status }: CommandFailed) => (status === undefined ? undefined : false),
     );
   if (health === true) return [{ level: 'ok', text: `gateway answers at ${api.url}` }, ...(await deadEvents(api))];
+  if (own === undefined) {
+    const who = health === undefined ? 'no gateway' : 'another program';
+    return [{ level: 'fail', text: `${who} answers at ${api.url}: correct --url or LASTCALL_URL, or start that gateway` }];
+  }
+  const { host, port } = own;
   if (health === undefined && (port === 0 || (await isFree(host, port))))
     return [{ level: 'warn', text: `no gateway answers at ${api.url}: lastcall start` }];
   return [{ level: 'fail', text: `another program uses port ${port}: stop it, or set PORT to another port` }];

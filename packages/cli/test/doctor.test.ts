@@ -54,6 +54,32 @@ describe('doctor', () => {
     expect(free).toMatchObject({ code: 0, out: expect.stringContaining('warn  no gateway answers at') });
   });
 
+  test('[S12] says nothing about the port of this folder if the address of another gateway is given', async () => {
+    await using folder = await makeFolder();
+    await using started = Program.lastcall(['start'], { folder: folder.path, env });
+    const PORT = new URL(await started.listens()).port;
+    const other = createServer((_request, response) => response.writeHead(404).end());
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const otherUrl = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const doctor = (more: Record<string, string>) =>
+      lastcall(['doctor'], { folder: folder.path, env: { ...env, PORT, ...more } });
+    const last = async (more: Record<string, string>) => {
+      const { code, out } = await doctor(more);
+      return [code, out.trim().split('\n').at(-1)];
+    };
+    const advice = 'correct --url or LASTCALL_URL, or start that gateway';
+    expect(await last({ LASTCALL_URL: 'http://127.0.0.1:1' })).toEqual([
+      1,
+      `FAIL  no gateway answers at http://127.0.0.1:1: ${advice}`,
+    ]);
+    expect(await last({ LASTCALL_URL: otherUrl })).toEqual([
+      1,
+      `FAIL  another program answers at ${otherUrl}: ${advice}`,
+    ]);
+    expect(await last({ LASTCALL_URL: `http://127.0.0.1:${PORT}` })).toEqual([0, expect.stringMatching(/^ok /)]);
+    other.close();
+  });
+
   test('[S12] finds dead events', async () => {
     await using broken = await makeFolder();
     const hopeless = { ...env, LASTCALL_MODEL: 'nobody/any' };
