@@ -77,6 +77,14 @@ describe('init', { concurrent: true }, () => {
     expect(await readdir(join(made.path, 'deep/er'))).toContain('lastcall.config.ts');
   });
 
+  test('[S15] the commands that come next work in a folder with spaces', async () => {
+    await using folder = await makeFolder();
+    const { out } = await init(folder.path, 'my "first" agent');
+    const [cd = ''] = out.split('\n').filter((line) => line.startsWith('  cd '));
+    await using shell = new Program(['bash', '-c', `${cd} && pwd`], { folder: folder.path });
+    expect(await shell.ended).toMatchObject({ code: 0, out: expect.stringMatching(/\/my "first" agent\n$/) });
+  });
+
   test('[S15] adds what a CommonJS project is missing, says what it added and what it left, and changes no other character', async () => {
     const before = {
       'package.json': COMMONJS,

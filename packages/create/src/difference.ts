@@ -34,8 +34,13 @@ function inWords(
     ...(left.length === 0 ? [] : ['Left as it is:']),
     ...left.map(({ file, key, note }) => `  ${file}: ${key === undefined ? '' : `${key} `}${note}`),
     'Next:',
-    ...(folder === '' ? [] : [`  cd ${folder}`]),
+    ...(folder === '' ? [] : [`  cd ${shellWord(folder)}`]),
     ...['npm install', commands.start, commands.test].flatMap((command) => (command === '' ? [] : [`  ${command}`])),
   ];
   return lines.join('\n');
+}
+
+/** The text as one word of a shell. */
+function shellWord(text: string): string {
+  return /^[\w./\\@:+-]+$/.test(text) ? text : `"${text.replaceAll(/["$`]/g, '\\$&')}"`;
 }
