@@ -1,8 +1,11 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { linkPackages, makeFolder } from './support/folder.ts';
 import { type Ended, lastcall, Program } from './support/program.ts';
+
+const CREATE = fileURLToPath(new URL('../../create/dist/bin.js', import.meta.url));
 
 /** The texts of all files below a folder, by name. */
 async function textsIn(folder: string): Promise<Record<string, string>> {
@@ -83,6 +86,17 @@ describe('init', { concurrent: true }, () => {
     const [cd = ''] = out.split('\n').filter((line) => line.startsWith('  cd '));
     await using shell = new Program(['bash', '-c', `${cd} && pwd`], { folder: folder.path });
     expect(await shell.ended).toMatchObject({ code: 0, out: expect.stringMatching(/\/my "first" agent\n$/) });
+  });
+
+  test('[S15] npm create lastcall refuses what it does not understand, and writes nothing', async () => {
+    await using folder = await makeFolder();
+    for (const args of [['--typescript'], ['shop', '--typescript'], ['shop', 'desk']]) {
+      await using created = new Program([process.execPath, CREATE, ...args], { folder: folder.path });
+      const wrong = args.at(-1);
+      const err = expect.stringMatching(new RegExp(`^"${wrong}" is not understood\\. Nothing was written\\.\nUsage: `));
+      expect(await created.ended).toMatchObject({ code: 2, out: '', err });
+    }
+    expect(await readdir(folder.path)).toEqual([]);
   });
 
   test('[S15] adds what a CommonJS project is missing, says what it added and what it left, and changes no other character', async () => {

@@ -3,9 +3,15 @@ import { ProjectRefused } from './project-refused.ts';
 
 /** Creates the folder that the arguments name, and returns the exit code. */
 export async function main([folder = '.', ...rest]: readonly string[]): Promise<number> {
-  if (folder === '--help' || folder === '-h' || rest.length > 0) {
+  if (folder === '--help' || folder === '-h') {
     process.stdout.write(HELP);
-    return rest.length > 0 ? 2 : 0;
+    return 0;
+  }
+  // Without this check, an option that does not exist would become the name of the folder.
+  const unknown = [folder, ...rest].find((one) => one.startsWith('-')) ?? rest[0];
+  if (unknown !== undefined) {
+    process.stderr.write(`"${unknown}" is not understood. Nothing was written.\n${HELP}`);
+    return 2;
   }
   try {
     const { summary } = await createProject(folder);
