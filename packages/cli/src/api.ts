@@ -20,8 +20,8 @@ export class Api {
 
   constructor({ url, env = process.env }: ApiOptions) {
     this.url = addressOf(url, env);
-    this.#key = env.LASTCALL_SECRET_KEY || undefined;
-    this.#project = env.LASTCALL_PROJECT || undefined;
+    this.#key = headerOf(env, 'LASTCALL_SECRET_KEY');
+    this.#project = headerOf(env, 'LASTCALL_PROJECT');
     // A person at a terminal sees the failure at once.
     this.#client = this.clientWith({ attempts: 1, timeoutMs: TIMEOUT_MS });
   }
@@ -49,10 +49,13 @@ export class Api {
     const { status, body } = answer;
     if (status === 401 || status === 403) throw this.#notAllowed(status);
     if (!answer.ok || body === null) {
-      const { error } = (await answer.json()) as { error?: { message?: string } };
-      throw new CommandFailed(error?.message ?? `The gateway answered ${status}.`, { status });
+      // A proxy answers with HTML.
+      const { error } = (await answer.json().catch(() => ({}))) as { error?: { message?: string } };
+      throw new CommandFailed(error?.message ?? `${this.url} answered ${status}, without saying why.`, { status });
     }
-    await pipeline(body, to, { end: false });
+    await pipeline(body, to, { end: false }).catch((cause: unknown) => {
+      throw new CommandFailed('The connection to the gateway was lost, so what was printed is not complete.', { cause });
+    });
   }
 
   /** A client of the same gateway that repeats requests. */
@@ -94,9 +97,21 @@ function addressOf(url: string | undefined, { LASTCALL_URL, HOST, PORT }: NonNul
   return checkAddress(`http://${localHost(HOST)}:${PORT || 4100}`, 'HOST and PORT together');
 }
 
+/** Only such characters can be sent. A key that was copied from a text may have its quotation marks. */
+function headerOf(env: NonNullable<ApiOptions['env']>, name: 'LASTCALL_SECRET_KEY' | 'LASTCALL_PROJECT'): string | undefined {
+  const value = env[name];
+  if (value !== undefined && !/^[\x20-\x7e]*$/.test(value.trim()))
+    throw new CommandFailed(`${name} has characters that it cannot have. Copy it again, without quotation marks.`, {
+      exitCode: EXIT.usage,
+    });
+  return value || undefined;
+}
+
 /** Without a check, "localhost:4100" would be taken for a URL with the scheme "localhost", and no gateway would seem to answer. */
 function checkAddress(address: string, source: string): string {
-  if (!/^https?:$/.test(URL.parse(address)?.protocol ?? ''))
+  const { protocol = '', username = '', password = '' } = URL.parse(address) ?? {};
+  // Requests to an address with a user are never sent.
+  if (!/^https?:$/.test(protocol) || username !== '' || password !== '')
     throw new CommandFailed(`${source} must be an address such as http://127.0.0.1:4100.`, { exitCode: EXIT.usage });
   return address.trim().replace(/\/+$/, '');
 }

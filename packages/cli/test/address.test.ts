@@ -10,6 +10,7 @@ test.each([
   { args: ['--url', '127.0.0.1:4100'], env: {}, source: '--url' },
   { args: ['--url', ''], env: {}, source: '--url' },
   { args: ['--url', 'ftp://127.0.0.1'], env: {}, source: '--url' },
+  { args: ['--url', 'http://ada:secret@127.0.0.1:4100'], env: {}, source: '--url' },
   { args: [], env: { LASTCALL_URL: 'localhost:4177' }, source: 'LASTCALL_URL' },
   { args: [], env: { HOST: 'my computer' }, source: 'HOST and PORT together' },
 ])('[S12] a command with $args and $env exits with 2 and names $source, which is no address', async (given) => {
@@ -17,6 +18,12 @@ test.each([
   const options = { folder: folder.path, env: given.env };
   const refused = { code: 2, out: '', err: `${given.source} ${SUCH}` };
   expect(await inProcess(['keys', 'list', ...given.args], options)).toEqual(refused);
+});
+
+test.each(['LASTCALL_SECRET_KEY', 'LASTCALL_PROJECT'])('[S12] %s with characters that cannot be sent exits with 2 and is named', async (name) => {
+  await using folder = await makeFolder();
+  const { code, err } = await inProcess(['keys', 'list'], { folder: folder.path, env: { [name]: '“copied”' } });
+  expect([code, err]).toEqual([2, `${name} has characters that it cannot have. Copy it again, without quotation marks.\n`]);
 });
 
 test('[S12] doctor exits with 2 if --url or LASTCALL_URL is no address', async () => {

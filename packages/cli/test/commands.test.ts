@@ -246,6 +246,24 @@ test('[O5] export prints the data of a person as JSON lines', async () => {
   expect(await ask(['export', id], { LASTCALL_SECRET_KEY: '' })).toMatchObject({ code: 3 });
 });
 
+test('[O5] an export that a proxy refuses or that breaks off says so, and exits with 1', async () => {
+  const proxy = createServer((request, response) => {
+    if (request.url?.endsWith('refused')) return response.writeHead(502).end('<h1>Bad gateway</h1>');
+    return response.write('{"entity":1}\n', () => response.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const exported = (person: string) => lastcall(['export', person, '--url', address], { folder: folder.path, env });
+  expect(await exported('refused')).toMatchObject({
+    ...{ code: 1, out: '', err: `${address} answered 502, without saying why.\n` },
+  });
+  expect(await exported('broken')).toMatchObject({
+    ...{ code: 1, out: '{"entity":1}\n' },
+    err: 'The connection to the gateway was lost, so what was printed is not complete.\n',
+  });
+  proxy.close();
+});
+
 test('[O3] erase asks before it deletes, and shows the progress until the texts are gone', async () => {
   const client = createClient({ url, auth: { key: KEY } });
   const { id } = await client.entities.create({ kind: 'human', displayName: 'Petronella Quackenbush' });
