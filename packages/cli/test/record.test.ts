@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tool } from '@lastcall/core';
 import { replayModel } from '@lastcall/core/testing';
@@ -61,6 +61,29 @@ test('[E4] lastcall record writes a cassette of an agent, without secrets, that 
   expect(answer.response).toBe('It was sent. The password is [secret].');
   const other = await gateway.api('/chat', { agent: 'Desk', message: 'Where is order A-18?' });
   expect(JSON.stringify(other)).toContain('does not have this request');
+});
+
+test('[E4] record writes the cassette with the given name, whichever model of the configuration the agent asks', async () => {
+  const config = `import { scriptedModel } from '@lastcall/core/testing';
+const model = (text) => scriptedModel(() => text);
+export default {
+  models: { first: model('First.'), second: model('Second') },
+  model: 'first',
+  agents: [{ name: 'One', instructions: 'x' }, { name: 'Two', instructions: 'x', model: 'second' }],
+};
+`;
+  await using folder = await makeFolder({ 'lastcall.config.mjs': config });
+  await linkPackages(folder.path);
+  for (const [agent, response] of [
+    ['One', 'First.'],
+    ['Two', 'Second'],
+  ] as const) {
+    const out = join('cassettes', `${agent}.json`);
+    const recorded = await lastcall(['record', agent, 'Who are you?', '--out', out, '--json'], { folder: folder.path });
+    expect(JSON.parse(recorded.out)).toMatchObject({ response, cassettes: [expect.stringContaining(out)] });
+    expect(await readFile(join(folder.path, out), 'utf8')).toContain(response);
+  }
+  expect(await readdir(join(folder.path, 'cassettes'))).toEqual(['One.json', 'Two.json']);
 });
 
 test('record says if the configuration file is missing', async () => {

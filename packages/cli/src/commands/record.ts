@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { extname, join, resolve } from 'node:path';
+import type { recordModel } from '@lastcall/core/testing';
 import type { Command } from 'commander';
 import { Api } from '../api.ts';
 import { CommandFailed, EXIT } from '../exit-code.ts';
@@ -69,7 +70,7 @@ async function runOnce({ agent, message, home, files }: Recorded): Promise<TaskE
   const { databaseUrl: _d, databaseDirectUrl: _u, home: _h, secretKey: _s, port: _p, host: _o, ...rest } = config;
   const gateway = createCheckedGateway({ ...rest, home, secretKey: key, port: 0 } as typeof config, {
     env,
-    tapModel: (model) => recordModel(model, files.next(), { secrets }),
+    tapModel: (model) => onFirstUse(model, () => recordModel(model, files.next(), { secrets })),
   });
   await gateway.start();
   try {
@@ -81,9 +82,25 @@ async function runOnce({ agent, message, home, files }: Recorded): Promise<TaskE
   }
 }
 
+type Model = ReturnType<typeof recordModel>;
+
+/** A gateway opens all models of its configuration. Only those that are asked have a cassette. */
+function onFirstUse({ provider, modelId, supportedUrls }: Model, open: () => Model): Model {
+  let opened: Model | undefined;
+  const model = (): Model => {
+    opened ??= open();
+    return opened;
+  };
+  return {
+    ...{ specificationVersion: 'v4', provider, modelId, supportedUrls },
+    doGenerate: (request) => model().doGenerate(request),
+    doStream: (request) => model().doStream(request),
+  };
+}
+
 const LONGEST_MS = 600_000;
 
-/** Each model has its own cassette: the first has the name that was given. */
+/** Each model that is asked has its own cassette: the first has the name that was given. */
 class CassetteNames {
   readonly #path: string;
   readonly used: string[] = [];
