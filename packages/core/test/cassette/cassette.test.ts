@@ -128,6 +128,17 @@ test('[E4] the file has no secret of the request, of its headers or of the reply
   expect((await player.doGenerate(other)).content).toHaveLength(2);
 });
 
+test('[E4] the file has no secret that is in JSON inside of JSON, and such a request plays back', async () => {
+  const path = await cassettePath();
+  const secret = 'correct "horse"\\battery';
+  const service = JSON.stringify({ password: secret });
+  const nested = JSON.stringify({ body: service, all: JSON.stringify({ body: service }) });
+  const options = { secrets: [secret] };
+  await recordModel(scriptedModel([nested]), path, options).doGenerate(ask(nested));
+  expect(await readFile(path, 'utf8')).not.toMatch(/horse|battery/);
+  expect((await replayModel(path, options).doGenerate(ask(nested))).content).toHaveLength(1);
+});
+
 test('the file is JSON in which each message, tool and part is a line, and shared beginnings are stored once', async () => {
   const path = await cassettePath();
   const model = scriptedModel([{ toolName: 'look', input: { order: '7' } }, 'Sent.']);

@@ -5,13 +5,20 @@
 export function hideSecrets(given: readonly string[] = []): (text: string) => string {
   // The longest first, because one secret may be the beginning of another.
   const values = given.filter((one) => one !== '').toSorted((one, other) => other.length - one.length);
-  const forms = values.flatMap((one) => [one, encodeURIComponent(one), JSON.stringify(one).slice(1, -1)]);
+  const forms = new Set(values.flatMap((one) => [encodeURIComponent(one), ...jsonForms(one)]));
   return (text) => {
     let hidden = text;
     for (const form of forms) if (hidden.includes(form)) hidden = hidden.replaceAll(form, SECRET);
     for (const pattern of LOOKS_SECRET) hidden = hidden.replaceAll(pattern, SECRET);
     return hidden;
   };
+}
+
+/** JSON is often a text in JSON: of a service, of the tool that calls it, and of the tool's output. Each adds backslashes. */
+function jsonForms(text: string): readonly string[] {
+  const forms = [text];
+  for (let last = text; forms.length <= 3; forms.push(last)) last = JSON.stringify(last).slice(1, -1);
+  return forms;
 }
 
 const SECRET = '[secret]';
