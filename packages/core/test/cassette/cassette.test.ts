@@ -238,6 +238,11 @@ test('the error for a file that is missing, is not a cassette or has another ver
   await recordModel(scriptedModel(['Yes.']), path).doGenerate(ask('Ready?'));
   await writeFile(path, '<html>');
   expect(() => replayModel(path)).toThrow('is not JSON. Record it again.');
+  for (const damaged of [null, { result: {} }, { request: {}, result: {} }, { request: { messages: [] } }]) {
+    const readable = { request: { messages: [] }, result: {} };
+    await writeFile(path, JSON.stringify({ cassette: 1, tools: null, interactions: [readable, damaged] }));
+    expect(() => replayModel(path)).toThrow('is damaged: interaction 2 has no request or no reply. Record it again.');
+  }
   await writeFile(path, '{"cassette":2}');
   expect(() => replayModel(path)).toThrow('is not a cassette of version 1, but of version 2. Record it again.');
 });

@@ -86,7 +86,17 @@ export function readCassette(text: string, path: string): Cassette {
     throw new CassetteError(
       `${path} is not a cassette of version ${VERSION}, but of version ${String(value?.cassette)}. Record it again.`,
     );
-  return { model: { provider: 'cassette', modelId: 'cassette' }, tools: {}, ...value } as Cassette;
+  const damaged = value.interactions.findIndex((one) => !isInteraction(one));
+  if (damaged !== -1)
+    throw new CassetteError(`${path} is damaged: interaction ${damaged + 1} has no request or no reply. Record it again.`);
+  return { model: { provider: 'cassette', modelId: 'cassette' }, ...value, tools: value.tools ?? {} } as Cassette;
+}
+
+/** People edit cassettes, and resolve conflicts in them. */
+function isInteraction(value: Partial<Interaction> | null): boolean {
+  if (!Array.isArray(value?.request?.messages)) return false;
+  const { stream, result, error } = value;
+  return Array.isArray(stream) || [result, error].some((one) => typeof one === 'object' && one !== null);
 }
 
 /** One message, one tool and one part of a stream is one line or starts one, so that a diff shows what changed. */
