@@ -134,6 +134,20 @@ ${start} evaluate({ agent: 'Desk', cases: [{ input: 'Hello' }], scores: { hi: co
     await expect(readFile(join(folder.path, 'runs.log'))).rejects.toThrow('ENOENT');
   });
 
+  test('a second evaluation of the same name is refused, because its results would replace those of the first', async () => {
+    const file = (response: string): string => `import { contains, evaluate } from '@lastcall/core/eval';
+await evaluate({ run: () => '${response}', cases: [{ input: 1 }], scores: { yes: contains('yes') } });
+`;
+    await using folder = await makeFolder({
+      ...{ 'a/desk.eval.mjs': file('Yes.'), 'b/desk.eval.mjs': file('No.'), 'b/Other.eval.mjs': file('No.') },
+    });
+    await linkPackages(folder.path);
+    const { code, err } = await evaluate(folder);
+    expect([code, err]).toEqual([2, expect.stringMatching(/evals\/desk\.json: give "desk" another name/)]);
+    const report = await readFile(join(folder.path, '.lastcall/evals/desk.json'), 'utf8');
+    expect(JSON.parse(report).samples).toMatchObject([{ response: 'Yes.' }]);
+  });
+
   test('the errors for a file without evaluations, a wrong name, a broken file and wrong numbers say what to do', async () => {
     await using folder = await makeFolder({
       'empty.eval.ts': 'export {};',

@@ -37,6 +37,8 @@ export class Runner {
   /** The number of runs that are kept of an evaluation that has not ended. */
   done = 0;
   readonly #options: RunnerOptions;
+  /** The files of the evaluations that have begun. */
+  readonly #taken = new Set<string>();
 
   constructor(options: RunnerOptions) {
     this.#options = options;
@@ -63,13 +65,13 @@ export class Runner {
   async run(given: EvalOptions, name: string): Promise<EvalReport> {
     const { api, draft, signal, parallel, isFresh, out } = this.#options;
     const { repeat = given.repeat } = this.#options;
+    const kept = this.#keep(resolve(out), name);
     const cases = await namedCases({
       cases: typeof given.cases === 'string' ? await storedCases(api, given.cases) : given.cases,
     });
     const options = { ...given, name, cases, ...(repeat === undefined ? {} : { repeat }) };
     assertTriesDraft(options, draft);
     const sender = await this.#openSender(options, cases.length * (repeat ?? 1));
-    const kept = new KeptResults(resolve(out), name);
     const agent = typeof options.agent === 'string' ? options.agent : '';
     const config = agent === '' ? undefined : await configVersion(api, agent, cases);
     const before = await kept.begin({ cases, scores: Object.keys(options.scores), agent, config, draft }, { isFresh });
@@ -100,6 +102,19 @@ export class Runner {
         process.stderr.write(`${name}: what was done is kept. The same command continues with the rest.\n`);
       throw error;
     }
+  }
+
+  /** The names of two evaluations may lead to the same file. Some systems do not tell capitals apart. */
+  #keep(folder: string, name: string): KeptResults {
+    const kept = new KeptResults(folder, name);
+    const file = kept.path.toLowerCase();
+    if (this.#taken.has(file))
+      throw new CommandFailed(
+        `Two evaluations would write ${kept.path}: give "${name}" another name, with evaluate({ name: … }).`,
+        { exitCode: EXIT.usage },
+      );
+    this.#taken.add(file);
+    return kept;
   }
 
   /** Before anything runs: a gateway that does not take the results should say so first. */
