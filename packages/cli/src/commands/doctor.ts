@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { consoleToStderr } from '../console-to-stderr.ts';
 import { EXIT } from '../exit-code.ts';
 import { loadEnv } from '../load-env.ts';
 import { hookModules } from '../module-hooks.ts';
@@ -15,6 +16,7 @@ export function addDoctor(program: Command): void {
 async function doctor({ url, json }: ApiCommandOptions): Promise<void> {
   loadEnv(process.cwd());
   hookModules();
+  consoleToStderr();
   const { examine } = await import('../examine.ts');
   const findings = await examine({ folder: process.cwd(), url });
   const words = findings.map(({ level, text }) => `${level === 'fail' ? 'FAIL' : level.padEnd(4)}  ${text}`);

@@ -4,6 +4,7 @@ import { extname, join, resolve } from 'node:path';
 import type { recordModel } from '@lastcall/core/testing';
 import type { Command } from 'commander';
 import { Api } from '../api.ts';
+import { consoleToStderr } from '../console-to-stderr.ts';
 import { CommandFailed, EXIT } from '../exit-code.ts';
 import { loadEnv } from '../load-env.ts';
 import { hookModules } from '../module-hooks.ts';
@@ -32,6 +33,7 @@ export function addRecord(program: Command): void {
 async function record(agent: string, message: string, { out, json }: RecordOptions): Promise<void> {
   loadEnv(process.cwd());
   hookModules();
+  consoleToStderr();
   const files = new CassetteNames(resolve(out));
   const home = await mkdtemp(join(tmpdir(), 'lastcall-record-'));
   try {

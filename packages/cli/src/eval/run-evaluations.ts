@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import type { EvalReport } from '@lastcall/core/eval';
 import { Api } from '../api.ts';
 import type { ApiCommandOptions } from '../commands/api-options.ts';
+import { consoleToStderr } from '../console-to-stderr.ts';
 import { CommandFailed, EXIT } from '../exit-code.ts';
 import { loadEnv } from '../load-env.ts';
 import { makeFolderOf } from '../make-folder-of.ts';
@@ -34,6 +35,7 @@ export interface EvalCommandOptions extends ApiCommandOptions {
 export async function runEvaluations(files: readonly string[], options: EvalCommandOptions): Promise<void> {
   loadEnv(process.cwd());
   hookModules();
+  if (options.json === true) consoleToStderr();
   const found = options.last === undefined ? await findEvalFiles(files, process.cwd()) : [];
   const baseline = options.baseline === undefined ? [] : await readReports(options.baseline);
   // Before anything runs: when all is done, it would be too late to say that the file cannot be written.
