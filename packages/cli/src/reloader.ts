@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { type FSWatcher, watch } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { CONFIG_FILES } from './config-files.ts';
+import { CONFIG_FILES, hasConfigFile } from './config-files.ts';
 
 /** Editors write a file in several steps, and may write several files at once. */
 const QUIET_MS = 100;
@@ -18,6 +18,7 @@ export class Reloader {
   readonly #watchers = new Map<string, FSWatcher>();
   #child: ChildProcess | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #hadConfig = false;
   #isRestarting = false;
   #isStopped = false;
 
@@ -28,6 +29,7 @@ export class Reloader {
   }
 
   start(): void {
+    this.#hadConfig = hasConfigFile(this.#folder);
     this.#watchFolder(this.#folder);
     this.#spawn();
   }
@@ -84,7 +86,11 @@ export class Reloader {
     this.#isRestarting = true;
     await this.#end();
     this.#isRestarting = false;
-    if (!this.#isStopped) this.#spawn();
+    if (this.#isStopped) return;
+    this.#hadConfig ||= hasConfigFile(this.#folder);
+    // Without a configuration, "lastcall start" would put the demo's agents and spaces into the store.
+    if (this.#hadConfig && !hasConfigFile(this.#folder)) say('There is no configuration now. It starts again when there is one.');
+    else this.#spawn();
   }
 
   async #end(): Promise<void> {

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DemoSpace, KEY } from './support/demo-space.ts';
@@ -55,6 +55,19 @@ test('[S12] a file that changes while dev waits for the gateway to end does not 
   await saved(3);
   await dev.prints(/(?:"event":"listening"[\s\S]*){3}/);
   await expect(readFile(join(own.path, 'overlaps'), 'utf8')).rejects.toThrow('ENOENT');
+});
+
+test('[S12] dev does not run the demo in the store of a configuration that was moved away', async () => {
+  const text = `export default { agents: [{ name: 'Anna', instructions: 'You wait.' }] };`;
+  await using own = await makeFolder({ 'lastcall.config.ts': text });
+  await using dev = Program.lastcall(['dev', '--json'], { folder: own.path, env });
+  await dev.prints(/"event":"listening"/);
+  await rename(join(own.path, 'lastcall.config.ts'), join(own.path, 'away.ts'));
+  await dev.prints(/There is no configuration now\. It starts again when there is one\./);
+  await rename(join(own.path, 'away.ts'), join(own.path, 'lastcall.config.ts'));
+  const [, url = ''] = await dev.prints(/(?:[\s\S]*?"event":"listening","url":"(http[^"]+)"){2}/);
+  const { items } = await new DemoSpace(url).ask('/api/agents');
+  expect(items.map(({ name }: { name: string }) => name)).toEqual(['Anna']);
 });
 
 test('[S12] if dev is killed, its gateway stops too', async () => {
