@@ -108,7 +108,17 @@ test('[O1] projects are created, listed, changed and deleted, and commands act i
     out: 'Created the project acme.\n',
   });
   expect((await askAsProcess(['projects', 'list'])).out).toMatch(/^acme +Acme +1000 tokens a day$/m);
+  // A limit that is not named stays.
+  expect(await ask(['projects', 'update', 'acme', '--per-day', '5'])).toMatchObject({ code: 0 });
+  expect((await ask(['projects', 'list'])).out).toMatch(/^acme +Acme +5 .*a day, 1000 tokens a day$/m);
+  expect(await ask(['projects', 'update', 'acme', '--no-limits', '--per-day', '7'])).toMatchObject({ code: 0 });
+  expect((await ask(['projects', 'list'])).out).toMatch(/^acme +Acme +7 .*a day$/m);
   expect(await ask(['projects', 'update', 'acme', '--no-limits'])).toMatchObject({ code: 0 });
+  expect((await ask(['projects', 'list'])).out).toMatch(/^acme +Acme$/m);
+  expect(await ask(['projects', 'update', 'acme'])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('--per-day'),
+  });
   const limits = ['--project', 'acme', '--path', 'GET /api/projects', '--rate', '100/60', '--expires', '2099-01-31'];
   const key = (await ask(['keys', 'create', 'theirs', '--scope', 'admin', ...limits])).out.trim();
   const theirs = await ask(['projects', 'list', '--json'], { LASTCALL_SECRET_KEY: key });
@@ -369,7 +379,8 @@ test('[E1] fork continues a run from a step, prints the response alone, and the 
 
 test('[S12] a command whose reader closes the pipe ends without an error', async () => {
   const piped = (command: string): Promise<Ended> =>
-    new Program(['bash', '-c', `set -o pipefail; ${command}`], { folder: folder.path, env: { ...env, BIN, URL: url } }).ended;
+    new Program(['bash', '-c', `set -o pipefail; ${command}`], { folder: folder.path, env: { ...env, BIN, URL: url } })
+      .ended;
   // `true` reads nothing, so each of them writes into a closed pipe.
   for (const command of ['--help', 'tools list --json --url "$URL"', 'replay --url "$URL" --help'])
     expect(await piped(`node "$BIN" ${command} | true`)).toMatchObject({ code: 0, out: '', err: '' });

@@ -2,6 +2,7 @@ import { everyItem, type Project } from '@lastcall/client';
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import { Api } from '../api.ts';
+import { CommandFailed, EXIT } from '../exit-code.ts';
 import { loadEnv } from '../load-env.ts';
 import { createOutput } from '../terminal/output.ts';
 import { plainLine } from '../terminal/plain-line.ts';
@@ -22,7 +23,7 @@ export function addProjects(program: Command): void {
     .action(create);
   changeable(projects.command('update').argument('<id>', 'its id'))
     .description('Change the name or the spend limits of a project.')
-    .option('--no-limits', 'remove its spend limits')
+    .option('--no-limits', 'remove its spend limits, except those that are given')
     .action(update);
   apiOptions(projects.command('delete').argument('<id>', 'its id'))
     .description('Delete a project that has nothing in it.')
@@ -63,9 +64,20 @@ async function update(
   { url, json, name, limits, ...given }: ProjectOptions & { readonly limits: boolean },
 ): Promise<void> {
   loadEnv(process.cwd());
-  const spend = limits ? spendOf(given) : null;
-  const changes = { ...(name === undefined ? {} : { name }), ...(spend === undefined ? {} : { spend }) };
-  const updated = await new Api({ url }).ask((client) => client.projects.update(id, changes));
+  const wanted = spendOf(given);
+  if (name === undefined && wanted === undefined && limits)
+    throw new CommandFailed('Say what to change, with --name, --per-day, --per-day-tokens or --no-limits.', {
+      exitCode: EXIT.usage,
+    });
+  const updated = await new Api({ url }).ask(async (client) => {
+    // The limits of a project are replaced together. One that is not named stays.
+    const before = limits && wanted !== undefined ? spendOf((await client.projects.get(id)).spend ?? {}) : undefined;
+    const spend = wanted === undefined ? (limits ? undefined : null) : { ...before, ...wanted };
+    return await client.projects.update(id, {
+      ...(name === undefined ? {} : { name }),
+      ...(spend === undefined ? {} : { spend }),
+    });
+  });
   createOutput({ json }).result(updated, `Changed the project ${updated.id}.`);
 }
 
@@ -75,7 +87,7 @@ async function remove(id: string, { url, json }: ApiCommandOptions): Promise<voi
   createOutput({ json }).result(deleted, `Deleted the project ${deleted.id}.`);
 }
 
-function spendOf({ perDay, perDayTokens }: Pick<ProjectOptions, 'perDay' | 'perDayTokens'>): Project['spend'] {
+function spendOf({ perDay, perDayTokens }: NonNullable<Project['spend']>): Project['spend'] {
   if (perDay === undefined && perDayTokens === undefined) return undefined;
   return { ...(perDay === undefined ? {} : { perDay }), ...(perDayTokens === undefined ? {} : { perDayTokens }) };
 }
