@@ -54,7 +54,9 @@ export class Api {
       throw new CommandFailed(error?.message ?? `${this.url} answered ${status}, without saying why.`, { status });
     }
     await pipeline(body, to, { end: false }).catch((cause: unknown) => {
-      throw new CommandFailed('The connection to the gateway was lost, so what was printed is not complete.', { cause });
+      throw new CommandFailed('The connection to the gateway was lost, so what was printed is not complete.', {
+        cause,
+      });
     });
   }
 
@@ -98,7 +100,10 @@ function addressOf(url: string | undefined, { LASTCALL_URL, HOST, PORT }: NonNul
 }
 
 /** Only such characters can be sent. A key that was copied from a text may have its quotation marks. */
-function headerOf(env: NonNullable<ApiOptions['env']>, name: 'LASTCALL_SECRET_KEY' | 'LASTCALL_PROJECT'): string | undefined {
+function headerOf(
+  env: NonNullable<ApiOptions['env']>,
+  name: 'LASTCALL_SECRET_KEY' | 'LASTCALL_PROJECT',
+): string | undefined {
   const value = env[name];
   if (value !== undefined && !/^[\x20-\x7e]*$/.test(value.trim()))
     throw new CommandFailed(`${name} has characters that it cannot have. Copy it again, without quotation marks.`, {

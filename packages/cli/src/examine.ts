@@ -91,7 +91,9 @@ async function gateway(api: Api, own: Settings | undefined): Promise<readonly Fi
   if (health === true) return [{ level: 'ok', text: `gateway answers at ${api.url}` }, ...(await deadEvents(api))];
   if (own === undefined) {
     const who = health === undefined ? 'no gateway' : 'another program';
-    return [{ level: 'fail', text: `${who} answers at ${api.url}: correct --url or LASTCALL_URL, or start that gateway` }];
+    return [
+      { level: 'fail', text: `${who} answers at ${api.url}: correct --url or LASTCALL_URL, or start that gateway` },
+    ];
   }
   const { host, port } = own;
   if (health === undefined && (port === 0 || (await isFree(host, port))))

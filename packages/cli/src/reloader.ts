@@ -89,7 +89,8 @@ export class Reloader {
     if (this.#isStopped) return;
     this.#hadConfig ||= hasConfigFile(this.#folder);
     // Without a configuration, "lastcall start" would put the demo's agents and spaces into the store.
-    if (this.#hadConfig && !hasConfigFile(this.#folder)) say('There is no configuration now. It starts again when there is one.');
+    if (this.#hadConfig && !hasConfigFile(this.#folder))
+      say('There is no configuration now. It starts again when there is one.');
     else this.#spawn();
   }
 

@@ -20,11 +20,17 @@ test.each([
   expect(await inProcess(['keys', 'list', ...given.args], options)).toEqual(refused);
 });
 
-test.each(['LASTCALL_SECRET_KEY', 'LASTCALL_PROJECT'])('[S12] %s with characters that cannot be sent exits with 2 and is named', async (name) => {
-  await using folder = await makeFolder();
-  const { code, err } = await inProcess(['keys', 'list'], { folder: folder.path, env: { [name]: '“copied”' } });
-  expect([code, err]).toEqual([2, `${name} has characters that it cannot have. Copy it again, without quotation marks.\n`]);
-});
+test.each(['LASTCALL_SECRET_KEY', 'LASTCALL_PROJECT'])(
+  '[S12] %s with characters that cannot be sent exits with 2 and is named',
+  async (name) => {
+    await using folder = await makeFolder();
+    const { code, err } = await inProcess(['keys', 'list'], { folder: folder.path, env: { [name]: '“copied”' } });
+    expect([code, err]).toEqual([
+      2,
+      `${name} has characters that it cannot have. Copy it again, without quotation marks.\n`,
+    ]);
+  },
+);
 
 test('[S12] doctor exits with 2 if --url or LASTCALL_URL is no address', async () => {
   await using folder = await makeFolder();

@@ -150,18 +150,21 @@ test('a run that fails counts as 0, keeps its error, and does not stop the other
   expect(report).toMatchObject({ failed: 1, passed: false, scores: { done: { mean: 0.5 } } });
 });
 
-test.each([undefined, null, 5, { text: 'Done.' }])('a run that returns %o fails, and the other cases are still run', async (wrong) => {
-  const report = await evaluate({
-    cases: [{ input: wrong }, { input: 'Done.' }],
-    run: (input) => input as string,
-    scores: { done: contains('done') },
-  });
-  expect(report).toMatchObject({
-    failed: 1,
-    scores: { done: { mean: 0.5 } },
-    samples: [{ error: expect.stringContaining('run must return a text') }, { response: 'Done.' }],
-  });
-});
+test.each([undefined, null, 5, { text: 'Done.' }])(
+  'a run that returns %o fails, and the other cases are still run',
+  async (wrong) => {
+    const report = await evaluate({
+      cases: [{ input: wrong }, { input: 'Done.' }],
+      run: (input) => input as string,
+      scores: { done: contains('done') },
+    });
+    expect(report).toMatchObject({
+      failed: 1,
+      scores: { done: { mean: 0.5 } },
+      samples: [{ error: expect.stringContaining('run must return a text') }, { response: 'Done.' }],
+    });
+  },
+);
 
 test('[E5] cases run in parallel, no more at once than configured, and are reported in order', async () => {
   let [now, most] = [0, 0];

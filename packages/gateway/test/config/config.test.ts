@@ -241,6 +241,8 @@ describe('a configuration file', () => {
 
   test('an import that is not there is reported once, with the file that imports it', async () => {
     const directory = await directoryWith('lastcall.config.ts', "import './missing.ts';\nexport default {};");
-    await expect(loadConfig(directory)).rejects.toThrow(/Cannot find module '.+missing\.ts' imported from .+lastcall\.config\.ts$/);
+    await expect(loadConfig(directory)).rejects.toThrow(
+      /Cannot find module '.+missing\.ts' imported from .+lastcall\.config\.ts$/,
+    );
   });
 });

@@ -88,7 +88,9 @@ export function readCassette(text: string, path: string): Cassette {
     );
   const damaged = value.interactions.findIndex((one) => !isInteraction(one));
   if (damaged !== -1)
-    throw new CassetteError(`${path} is damaged: interaction ${damaged + 1} has no request or no reply. Record it again.`);
+    throw new CassetteError(
+      `${path} is damaged: interaction ${damaged + 1} has no request or no reply. Record it again.`,
+    );
   return { model: { provider: 'cassette', modelId: 'cassette' }, ...value, tools: value.tools ?? {} } as Cassette;
 }
 
