@@ -21,7 +21,7 @@ export interface SimulateOptions {
   readonly isUntilFound: boolean;
 }
 
-export interface FailedWorld {
+interface FailedWorld {
   readonly seed: number;
   /** The first promise that was broken in it. */
   readonly promise: string;
