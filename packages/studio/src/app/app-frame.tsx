@@ -25,13 +25,17 @@ import { useAnswerer, useMay, useSession } from '../parts/session/session.tsx';
 import { Avatar } from '../parts/ui/avatar.tsx';
 import { Mark } from '../parts/ui/mark.tsx';
 import { ModelBadge } from './model-badge.tsx';
+import { PaletteDialog } from './palette-dialog.tsx';
 import { ProjectPicker } from './project-picker.tsx';
 import { useWaitingNotifications } from './use-waiting-notifications.ts';
 
-/** It searches pages, spaces, agents, runs and tools, and runs commands. It is loaded when the user opens it first. */
-const PaletteDialog = lazy(async () => ({ default: (await import('./palette-dialog.tsx')).PaletteDialog }));
-
-const DemoTour = lazy(async () => ({ default: (await import('./demo-tour.tsx')).DemoTour }));
+/** Without it the page lacks nothing, so it is left out if it cannot be loaded. */
+const DemoTour = lazy(() =>
+  import('./demo-tour.tsx').then(
+    ({ DemoTour: Loaded }) => ({ default: Loaded }),
+    () => ({ default: () => null }),
+  ),
+);
 
 /** Rail and header around every page. On a narrow screen the rail is a bar at the bottom. */
 export function AppFrame(): ReactElement {
@@ -53,11 +57,7 @@ export function AppFrame(): ReactElement {
           <Outlet />
         </main>
       </div>
-      {isPaletteOpen && (
-        <Suspense>
-          <PaletteDialog onClose={() => setPaletteOpen(false)} />
-        </Suspense>
-      )}
+      {isPaletteOpen && <PaletteDialog onClose={() => setPaletteOpen(false)} />}
       <ShortcutHelp />
     </div>
   );

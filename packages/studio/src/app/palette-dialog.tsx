@@ -2,7 +2,9 @@ import type { Agent } from '@lastcall/client';
 import { withVisibleControls } from '@lastcall/client/react';
 import {
   type KeyboardEvent,
+  lazy,
   type ReactElement,
+  Suspense,
   useEffect,
   useId,
   useLayoutEffect,
@@ -10,7 +12,7 @@ import {
   useRef,
   useState,
 } from 'react';
-import { PauseDialog, ResumeDialog } from '../pages/agent/agent-actions.tsx';
+import { Dialog } from '../parts/ui/dialog.tsx';
 import { findItems, type PaletteItem } from './find-items.ts';
 import { usePaletteItems } from './use-palette-items.tsx';
 
@@ -18,10 +20,34 @@ import { usePaletteItems } from './use-palette-items.tsx';
 export function PaletteDialog({ onClose }: { onClose: () => void }): ReactElement {
   const [asked, setAsked] = useState<Agent | undefined>();
   if (asked === undefined) return <Search onClose={onClose} onPause={setAsked} />;
-  return asked.status === 'paused' ? (
-    <ResumeDialog agent={asked} onClose={onClose} />
-  ) : (
-    <PauseDialog agent={asked} onClose={onClose} />
+  return (
+    <Suspense>
+      <PauseOrResume agent={asked} onClose={onClose} />
+    </Suspense>
+  );
+}
+
+interface AskedProps {
+  readonly agent: Agent;
+  readonly onClose: () => void;
+}
+
+/** Only this part of the palette is loaded later: it does nothing without the gateway. */
+const PauseOrResume = lazy(() =>
+  import('../pages/agent/agent-actions.tsx').then(
+    ({ PauseDialog, ResumeDialog }) => ({
+      default: (props: AskedProps) =>
+        props.agent.status === 'paused' ? <ResumeDialog {...props} /> : <PauseDialog {...props} />,
+    }),
+    () => ({ default: NotLoaded }),
+  ),
+);
+
+function NotLoaded({ agent, onClose }: AskedProps): ReactElement {
+  return (
+    <Dialog title={agent.name} onClose={onClose}>
+      <p role="alert">The gateway does not respond, and nothing was changed. Load the page again once it responds.</p>
+    </Dialog>
   );
 }
 

@@ -1,4 +1,4 @@
-import { createRootRoute, createRoute, createRouter, Link, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, Link, redirect } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
 import { client } from '../data/client.ts';
 import { lastSpace } from '../data/last-space.ts';
@@ -17,6 +17,7 @@ import {
 import { EmptyState } from '../parts/ui/empty-state.tsx';
 import { Page } from '../parts/ui/page.tsx';
 import { AppFrame } from './app-frame.tsx';
+import { loadPage, PageFailed } from './load-page.tsx';
 
 const root = createRootRoute({ component: AppFrame, notFoundComponent: NotFoundPage });
 const at = <P extends string>(path: P) => ({ getParentRoute: () => root, path }) as const;
@@ -31,88 +32,89 @@ const routes = root.addChildren([
       const id = (await client.spaces.list({ limit: 1 })).items[0]?.id;
       if (id !== undefined) throw redirect({ to: '/spaces/$id', params: { id }, replace: true });
     },
-    component: lazyRouteComponent(() => import('../pages/home/home-page.tsx'), 'HomePage'),
+    component: loadPage(() => import('../pages/home/home-page.tsx'), 'HomePage'),
   }),
   createRoute({
     ...at('/spaces'),
     validateSearch: spacesSearch,
-    component: lazyRouteComponent(() => import('../pages/space/spaces-page.tsx'), 'SpacesPage'),
+    component: loadPage(() => import('../pages/space/spaces-page.tsx'), 'SpacesPage'),
   }),
   createRoute({
     ...at('/spaces/$id'),
     validateSearch: spaceSearch,
-    component: lazyRouteComponent(() => import('../pages/space/space-page.tsx'), 'SpacePage'),
+    component: loadPage(() => import('../pages/space/space-page.tsx'), 'SpacePage'),
   }),
   createRoute({
     ...at('/inbox'),
     validateSearch: inboxSearch,
-    component: lazyRouteComponent(() => import('../pages/inbox/inbox-page.tsx'), 'InboxPage'),
+    component: loadPage(() => import('../pages/inbox/inbox-page.tsx'), 'InboxPage'),
   }),
   createRoute({
     ...at('/runs'),
     validateSearch: runsSearch,
-    component: lazyRouteComponent(() => import('../pages/runs/runs-page.tsx'), 'RunsPage'),
+    component: loadPage(() => import('../pages/runs/runs-page.tsx'), 'RunsPage'),
   }),
   createRoute({
     ...at('/runs/$id'),
     validateSearch: runSearch,
-    component: lazyRouteComponent(() => import('../pages/run/run-page.tsx'), 'RunPage'),
+    component: loadPage(() => import('../pages/run/run-page.tsx'), 'RunPage'),
   }),
   createRoute({
     ...at('/runs/$id/compare/$other'),
-    component: lazyRouteComponent(() => import('../pages/compare/compare-page.tsx'), 'ComparePage'),
+    component: loadPage(() => import('../pages/compare/compare-page.tsx'), 'ComparePage'),
   }),
   createRoute({
     ...at('/calls/$id'),
-    component: lazyRouteComponent(() => import('../pages/run/call-page.tsx'), 'CallPage'),
+    component: loadPage(() => import('../pages/run/call-page.tsx'), 'CallPage'),
   }),
   createRoute({
     ...at('/agents'),
-    component: lazyRouteComponent(() => import('../pages/agents/agents-page.tsx'), 'AgentsPage'),
+    component: loadPage(() => import('../pages/agents/agents-page.tsx'), 'AgentsPage'),
   }),
   createRoute({
     ...at('/agents/$id'),
     validateSearch: tabSearch,
-    component: lazyRouteComponent(() => import('../pages/agent/agent-page.tsx'), 'AgentPage'),
+    component: loadPage(() => import('../pages/agent/agent-page.tsx'), 'AgentPage'),
   }),
   createRoute({
     ...at('/tools'),
     validateSearch: toolsSearch,
-    component: lazyRouteComponent(() => import('../pages/tools/tools-page.tsx'), 'ToolsPage'),
+    component: loadPage(() => import('../pages/tools/tools-page.tsx'), 'ToolsPage'),
   }),
   createRoute({
     ...at('/tools/$id'),
     validateSearch: toolSearch,
-    component: lazyRouteComponent(() => import('../pages/tools/tool-page.tsx'), 'ToolPage'),
+    component: loadPage(() => import('../pages/tools/tool-page.tsx'), 'ToolPage'),
   }),
   createRoute({
     ...at('/evaluations'),
-    component: lazyRouteComponent(() => import('../pages/evaluations/evaluations-page.tsx'), 'EvaluationsPage'),
+    component: loadPage(() => import('../pages/evaluations/evaluations-page.tsx'), 'EvaluationsPage'),
   }),
   createRoute({
     ...at('/evaluations/$id'),
-    component: lazyRouteComponent(() => import('../pages/evaluations/evaluation-page.tsx'), 'EvaluationPage'),
+    component: loadPage(() => import('../pages/evaluations/evaluation-page.tsx'), 'EvaluationPage'),
   }),
   createRoute({
     ...at('/usage'),
     validateSearch: usageSearch,
-    component: lazyRouteComponent(() => import('../pages/usage/usage-page.tsx'), 'UsagePage'),
+    component: loadPage(() => import('../pages/usage/usage-page.tsx'), 'UsagePage'),
   }),
   createRoute({
     ...at('/search'),
     validateSearch: textSearch,
-    component: lazyRouteComponent(() => import('../pages/search/search-page.tsx'), 'SearchPage'),
+    component: loadPage(() => import('../pages/search/search-page.tsx'), 'SearchPage'),
   }),
   createRoute({
     ...at('/settings'),
     validateSearch: tabSearch,
-    component: lazyRouteComponent(() => import('../pages/settings/settings-page.tsx'), 'SettingsPage'),
+    component: loadPage(() => import('../pages/settings/settings-page.tsx'), 'SettingsPage'),
   }),
 ]);
 
 export const router = createRouter({
   routeTree: routes,
   defaultPreload: 'intent',
+  defaultErrorComponent: PageFailed,
   // The old page stays until the new one is ready.
   defaultPendingMs: 5_000,
   scrollRestoration: false,

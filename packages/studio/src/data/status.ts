@@ -7,3 +7,11 @@ export const gatewayStatus = queryOptions({
   queryFn: ({ signal }) => client.status.get({ signal }),
   staleTime: 60_000,
 });
+
+/** True if the gateway responds at all, whatever it says. */
+export async function gatewayResponds(): Promise<boolean> {
+  return await fetch('/icon.svg', { method: 'HEAD', cache: 'no-store' }).then(
+    () => true,
+    () => false,
+  );
+}

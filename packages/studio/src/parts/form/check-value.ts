@@ -3,10 +3,10 @@ import { isWithin, type Problem, pathTo } from './path.ts';
 
 /** All problems of a value, as the gateway will report them: it runs the same code. The code is loaded on first use. */
 export async function checkValue(schema: unknown, value: unknown): Promise<readonly Problem[]> {
-  const { jsonSchema } = await import('@lastcall/core');
-  const issues = await issuesOf(() =>
-    jsonSchema(schema as JsonSchemaObject, { origin: 'data' })['~standard'].validate(value),
-  );
+  const issues = await issuesOf(async () => {
+    const { jsonSchema } = await import('@lastcall/core');
+    return await jsonSchema(schema as JsonSchemaObject, { origin: 'data' })['~standard'].validate(value);
+  });
   return issues.map(({ path = [], message }) => ({
     path: path.reduce<string>((base, part) => {
       const key = typeof part === 'object' ? part.key : part;
@@ -18,8 +18,8 @@ export async function checkValue(schema: unknown, value: unknown): Promise<reado
 
 type Validated = Awaited<ReturnType<ReturnType<typeof jsonSchemaOfCore>['~standard']['validate']>>;
 
-/** A schema that cannot be read reports no problem here: the gateway decides. */
-async function issuesOf(validate: () => Validated | Promise<Validated>): Promise<NonNullable<Validated['issues']>> {
+/** A schema that cannot be read, and code that cannot be loaded, report no problem here: the gateway decides. */
+async function issuesOf(validate: () => Promise<Validated>): Promise<NonNullable<Validated['issues']>> {
   try {
     return (await validate()).issues ?? [];
   } catch {

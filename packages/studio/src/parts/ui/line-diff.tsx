@@ -52,21 +52,31 @@ function useParts(before: string, after: string): readonly Part[] {
   const [parts, setParts] = useState<readonly Part[]>([]);
   useEffect(() => {
     let isCurrent = true;
-    void import('diff').then(({ diffLines }) => {
-      if (!isCurrent) return;
-      const found = diffLines(withEnd(before), withEnd(after));
-      setParts(
-        found.map(({ value, added, removed }) => ({
-          sign: added ? '+' : removed ? '−' : ' ',
-          lines: value.replace(/\n$/, '').split('\n'),
-        })),
-      );
-    });
+    const show = (found: readonly Part[]): void => {
+      if (isCurrent) setParts(found);
+    };
+    diff(before, after).then(show, () => show(uncompared(before, after)));
     return () => {
       isCurrent = false;
     };
   }, [before, after]);
   return parts;
+}
+
+async function diff(before: string, after: string): Promise<readonly Part[]> {
+  const { diffLines } = await import('diff');
+  return diffLines(withEnd(before), withEnd(after)).map(({ value, added, removed }) => ({
+    sign: added ? '+' : removed ? '−' : ' ',
+    lines: value.replace(/\n$/, '').split('\n'),
+  }));
+}
+
+/** Without the library: all of the old text, then all of the new one. */
+function uncompared(before: string, after: string): readonly Part[] {
+  return [
+    { sign: '−', lines: before.split('\n') },
+    { sign: '+', lines: after.split('\n') },
+  ];
 }
 
 /** Adds a line end to the last line; an empty text gets none. */
