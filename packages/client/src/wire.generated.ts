@@ -3077,7 +3077,7 @@ export interface Operations {
       readonly entityId?: string | undefined;
       readonly agentId?: string | undefined;
       readonly spaceId?: string | undefined;
-      /** Default: `pending`. With a token: of the calls that its entity may answer, or could have answered. */
+      /** Default: `pending`. With a token: of the calls that its entity may answer, or could have answered. Calls that no longer wait are listed in the order of their end, newest first. */
       readonly status?: "pending" | "resolved" | "expired" | "cancelled" | undefined;
     };
     answer: Page<PendingCall>;

@@ -13,7 +13,7 @@ export interface PendingOptions {
 }
 
 export interface UsedPending {
-  /** Undefined until they are loaded. Those with the least time left come first. */
+  /** Undefined until they are loaded. Those with the least time left come first; of those that ended, the newest. */
   readonly calls: readonly PendingCall[] | undefined;
   readonly error: Error | undefined;
   answer(call: Pick<PendingCall, 'runId' | 'callId' | 'round'>, answer: Answer): Promise<Verdict>;
@@ -35,7 +35,7 @@ export function usePending({ show = 'waiting', everyMs = 5_000 }: PendingOptions
           // Each call that waits has to be answered. Those that ended are only the newest.
           show === 'waiting' ? {} : { most: 1 },
         );
-        setCalls(items.toSorted((one, other) => timeLeft(one) - timeLeft(other)));
+        setCalls(items);
         setError(undefined);
       } catch (error) {
         if (!signal.aborted) setError(error as Error);
@@ -62,7 +62,3 @@ export function usePending({ show = 'waiting', everyMs = 5_000 }: PendingOptions
 }
 
 const STATUS = { waiting: 'pending', answered: 'resolved', expired: 'expired' } as const;
-
-function timeLeft({ expiresAt = Number.MAX_VALUE }: PendingCall): number {
-  return expiresAt;
-}

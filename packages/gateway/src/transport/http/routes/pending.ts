@@ -67,7 +67,7 @@ export const waitingCallEndpoints: readonly Endpoint[] = [
       spaceId: idField.optional(),
       status: waitStatusSchema.optional().meta({
         description:
-          'Default: `pending`. With a token: of the calls that its entity may answer, or could have answered.',
+          'Default: `pending`. With a token: of the calls that its entity may answer, or could have answered. Calls that no longer wait are listed in the order of their end, newest first.',
       }),
     }),
     answer: pageOf(waitingCallSchema),
