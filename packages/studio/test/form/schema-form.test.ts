@@ -112,6 +112,33 @@ test('a value survives the form, with parts that the form does not show', () => 
   expect(readDraft(field, toDraft(field, value))).toEqual({ value, problems: [] });
 });
 
+test('[S3] what was not edited keeps its value, also if that is empty', () => {
+  const schema = {
+    type: 'object',
+    properties: {
+      amount: { type: 'number' },
+      memo: { type: 'string' },
+      note: { type: 'string' },
+      tags: { type: 'array', items: { type: 'string' } },
+      ref: { type: ['string', 'null'] },
+      meta: { type: 'object', properties: { a: { type: 'string' } } },
+      lines: { type: 'array', items: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } },
+    },
+    required: ['amount', 'memo'],
+  };
+  const form = toField(schema);
+  const before = { amount: 5, memo: '', note: '', tags: [], ref: null, meta: {}, lines: [{ text: '' }] };
+  const draft = { ...(toDraft(form, before) as object), amount: '6' };
+  expect(readDraft(form, draft, { before })).toEqual({ value: { ...before, amount: 6 }, problems: [] });
+  // A field that is emptied is left out, and a required one is asked for.
+  const filled = { amount: 5, memo: 'a', note: 'b' };
+  const emptied = { ...(toDraft(form, filled) as object), memo: '', note: '' };
+  expect(readDraft(form, emptied, { before: filled })).toEqual({
+    value: { amount: 5 },
+    problems: [{ path: 'memo', message: 'Fill this in.' }],
+  });
+});
+
 test('[S7] problems are shown at their fields, and a field that cannot be read is not also reported as missing', async () => {
   const draft = {
     ...(toDraft(field) as object),

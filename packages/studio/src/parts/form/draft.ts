@@ -33,12 +33,16 @@ export function toDraft({ shape, initial }: Field, value: unknown = initial): Dr
 const REST = ' rest';
 
 function objectDraft({ properties }: Extract<Shape, { kind: 'object' }>, value: unknown): Draft {
-  const object = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  const object = toRecord(value);
   const drafts = properties.map(({ name, field }) => [name, toDraft(field, own(object, name))] as const);
   const rest = Object.entries(object).filter(([name]) => !properties.some((one) => one.name === name));
   return Object.fromEntries(
     rest.length === 0 ? drafts : [...drafts, [REST, JSON.stringify(Object.fromEntries(rest))] as const],
   );
+}
+
+function toRecord(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
 function own(object: Readonly<Record<string, unknown>>, name: string): unknown {
@@ -51,10 +55,23 @@ export interface Read {
   readonly problems: readonly Problem[];
 }
 
+interface ReadOptions {
+  readonly path?: string;
+  readonly isRequired?: boolean;
+  /**
+   * The value that the draft began with. What was not edited keeps it: an empty text, list or null looks like a field that was not filled in,
+   * and would be left out or refused.
+   */
+  readonly before?: unknown;
+}
+
 /** The value of a draft, and what cannot be read in it. The schema's other rules are checked elsewhere. */
-export function readDraft(field: Field, draft: Draft, { path = '', isRequired = true } = {}): Read {
-  if (isEmpty(field, draft)) return readNothing(field, path, isRequired);
+export function readDraft(field: Field, draft: Draft, options: ReadOptions = {}): Read {
+  const { path = '', isRequired = true, before } = options;
   const { shape } = field;
+  if (before !== undefined && shape.kind !== 'fixed' && isSame(draft, toDraft(field, before)))
+    return { value: before, problems: [] };
+  if (isEmpty(field, draft)) return readNothing(field, path, isRequired);
   switch (shape.kind) {
     case 'text':
       return { value: draft, problems: [] };
@@ -65,11 +82,16 @@ export function readDraft(field: Field, draft: Draft, { path = '', isRequired = 
     case 'choices':
       return { value: asList(draft).map((one) => JSON.parse(String(one))), problems: [] };
     case 'list': {
-      const items = asList(draft).map((one, index) => readDraft(shape.item, one, { path: pathTo(path, index) }));
+      const items = asList(draft).map((one, index) =>
+        readDraft(shape.item, one, {
+          path: pathTo(path, index),
+          before: Array.isArray(before) ? before[index] : undefined,
+        }),
+      );
       return { value: items.map(({ value }) => value), problems: items.flatMap(({ problems }) => problems) };
     }
     case 'object':
-      return readObject(shape, draft, path);
+      return readObject(shape, draft, path, before);
     case 'fixed':
       return { value: shape.value, problems: [] };
     case 'json':
@@ -77,11 +99,17 @@ export function readDraft(field: Field, draft: Draft, { path = '', isRequired = 
   }
 }
 
-function readObject({ properties }: Extract<Shape, { kind: 'object' }>, draft: Draft, path: string): Read {
+function readObject(
+  { properties }: Extract<Shape, { kind: 'object' }>,
+  draft: Draft,
+  path: string,
+  before?: unknown,
+): Read {
   const drafts = draft as Readonly<Record<string, Draft>>;
+  const values = toRecord(before);
   const parts = properties.map(({ name, field, isRequired }) => ({
     name,
-    ...readDraft(field, drafts[name] ?? '', { path: pathTo(path, name), isRequired }),
+    ...readDraft(field, drafts[name] ?? '', { path: pathTo(path, name), isRequired, before: own(values, name) }),
   }));
   const rest = typeof drafts[REST] === 'string' ? (JSON.parse(drafts[REST]) as object) : {};
   const known = parts.filter(({ value }) => value !== undefined).map(({ name, value }) => [name, value]);
@@ -98,6 +126,10 @@ function readNothing(field: Field, path: string, isRequired: boolean): Read {
   if (shape.kind === 'object') return readObject(shape, {}, path);
   const message = shape.kind === 'choice' ? 'Choose one.' : 'Fill this in.';
   return { value: undefined, problems: [{ path, message }] };
+}
+
+function isSame(one: Draft, other: Draft): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 function isEmpty({ shape }: Field, draft: Draft): boolean {

@@ -35,11 +35,12 @@ export interface SchemaFormState {
 export function useSchemaForm(schema: unknown, initial?: unknown): SchemaFormState {
   const field = useMemo(() => toField(schema), [schema]);
   const [draft, setDraft] = useState<Draft>(() => toDraft(field, initial));
+  const [before, setBefore] = useState(initial);
   const [json, setJson] = useState<string | undefined>();
   const [problems, setProblems] = useState<readonly Problem[]>([]);
   const element = useRef<HTMLDivElement>(null);
   useFocusOnFirst(element, problems);
-  const readNow = (): Read => (json === undefined ? readDraft(field, draft) : readJson(json));
+  const readNow = (): Read => (json === undefined ? readDraft(field, draft, { before }) : readJson(json));
   return {
     field,
     draft,
@@ -50,7 +51,10 @@ export function useSchemaForm(schema: unknown, initial?: unknown): SchemaFormSta
       const now = readNow();
       if (json === undefined) setJson(JSON.stringify(now.value ?? null, null, 2));
       else if (now.problems.length > 0) return setProblems(now.problems);
-      else setDraft(toDraft(field, now.value));
+      else {
+        setDraft(toDraft(field, now.value));
+        setBefore(now.value);
+      }
       if (json !== undefined) setJson(undefined);
       setProblems([]);
     },
