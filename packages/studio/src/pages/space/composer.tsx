@@ -13,10 +13,11 @@ import {
 import { ChosenFiles } from '../../parts/files/chosen-files.tsx';
 import { MOST_FILES, type UsedUploads, useUploads } from '../../parts/files/use-uploads.ts';
 import { useIsOffline } from '../../parts/session/connection.tsx';
+import { isRefused } from '../../parts/session/is-refused.ts';
 import { useSession } from '../../parts/session/session.tsx';
 import { Button } from '../../parts/ui/button.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
-import { type Attempt, keepDraft, nextAttempt, readDraft } from './draft.ts';
+import { keepAttempt, keepDraft, nextAttempt, readAttempt, readDraft } from './draft.ts';
 import { Failures } from './failures.tsx';
 import { ArchivedNote } from './space-menu.tsx';
 import { Suggestions } from './suggestions.tsx';
@@ -64,7 +65,6 @@ function WriteTo({ used: { space }, onSay }: ComposerProps): ReactElement {
   const attachments = uploads.files.flatMap(({ attachment }) => attachment?.id ?? []);
   const isUnsent = uploads.files.some(({ problem }) => problem !== undefined) || uploads.files.length > MOST_FILES;
   const isSendable = (text.trim() !== '' || attachments.length > 0) && !uploads.isBusy && !isUnsent;
-  const attempt = useRef<Attempt>(undefined);
   const field = useRef<HTMLTextAreaElement>(null);
   const isOffline = useIsOffline();
   const hint = useId();
@@ -77,9 +77,10 @@ function WriteTo({ used: { space }, onSay }: ComposerProps): ReactElement {
     setSending(true);
     setError(undefined);
     try {
-      attempt.current = nextAttempt(attempt.current, text.trim(), attachments);
-      await onSay(attempt.current);
-      attempt.current = undefined;
+      const attempt = nextAttempt(readAttempt(spaceId), text.trim(), attachments);
+      keepAttempt(spaceId, attempt);
+      await onSay(attempt);
+      keepAttempt(spaceId, undefined);
       write('');
       uploads.clear();
     } catch (failure) {
@@ -102,13 +103,7 @@ function WriteTo({ used: { space }, onSay }: ComposerProps): ReactElement {
   };
   return (
     <>
-      {error !== undefined && (
-        <ErrorNote
-          error={error}
-          title="The gateway did not confirm the message. Send it again unchanged: it is posted once."
-          retry={() => void send()}
-        />
-      )}
+      {error !== undefined && <NotSent error={error} onRetry={() => void send()} />}
       <ChosenFiles uploads={uploads} />
       {uploads.files.length > MOST_FILES && (
         <p role="alert" className="text-sm text-bad">
@@ -146,6 +141,17 @@ function WriteTo({ used: { space }, onSay }: ComposerProps): ReactElement {
           : 'Enter sends, Shift+Enter starts a new line. Paste or drop files to attach them.'}
       </p>
     </>
+  );
+}
+
+function NotSent({ error, onRetry }: { error: unknown; onRetry: () => void }): ReactElement {
+  if (isRefused(error)) return <ErrorNote error={error} title="The message was not sent." />;
+  return (
+    <ErrorNote
+      error={error}
+      title="The gateway did not confirm the message. Send it again unchanged: it is posted once."
+      retry={onRetry}
+    />
   );
 }
 

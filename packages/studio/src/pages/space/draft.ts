@@ -10,6 +10,23 @@ export function keepDraft(spaceId: string, text: string): void {
   else sessionStorage.setItem(NAME + spaceId, text);
 }
 
+const ATTEMPT = `${NAME}attempt.`;
+
+/** The attempt to send the draft that was not confirmed. It is kept with the draft, which may be sent after the page was left or reloaded. */
+export function readAttempt(spaceId: string): Attempt | undefined {
+  const kept = sessionStorage.getItem(ATTEMPT + spaceId);
+  return kept === null ? undefined : (JSON.parse(kept) as Attempt);
+}
+
+export function keepAttempt(spaceId: string, attempt: Attempt | undefined): void {
+  try {
+    if (attempt === undefined) sessionStorage.removeItem(ATTEMPT + spaceId);
+    else sessionStorage.setItem(ATTEMPT + spaceId, JSON.stringify(attempt));
+  } catch {
+    // A text that the browser has no room for is too long for a message.
+  }
+}
+
 /** Drafts are removed so that the next user of this tab does not see them. */
 export function forgetDrafts(): void {
   for (const name of Object.keys(sessionStorage)) if (name.startsWith(NAME)) sessionStorage.removeItem(name);

@@ -1,5 +1,6 @@
 import { type CardProps, withVisibleControls } from '@lastcall/client/react';
 import type { ReactElement } from 'react';
+import { isRefused } from '../session/is-refused.ts';
 import { ErrorNote } from '../ui/error-note.tsx';
 
 /** Why an answer did not count. Cards with fields show the problem at the field instead. */
@@ -8,7 +9,11 @@ export function Refusal({ state }: Pick<CardProps, 'state'>): ReactElement | nul
     return (
       <ErrorNote
         error={state.error}
-        title="The gateway did not confirm your answer. Send it again: only one answer counts."
+        title={
+          isRefused(state.error)
+            ? 'Your answer was not accepted.'
+            : 'The gateway did not confirm your answer. Send it again: only one answer counts.'
+        }
       />
     );
   if (state.status !== 'refused') return null;
