@@ -1,8 +1,6 @@
-import type { Space } from '@lastcall/client';
-import { queryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { client } from './client.ts';
 import { EVERY_MS } from './every.ts';
-import { everyPage } from './every-page.ts';
 
 /** The spaces of the signed-in user, or all of them for an operator, with their unread counts. */
 export const spaceList = queryOptions({
@@ -11,16 +9,23 @@ export const spaceList = queryOptions({
   refetchInterval: EVERY_MS,
 });
 
-/** The archived spaces, or the same list of all others. */
-export const spacesOf = (isArchived: boolean) =>
-  queryOptions({
-    ...spaceList,
-    ...(isArchived ? { queryKey: ['spaces', 'archived'], queryFn: archivedSpaces } : {}),
+/** The spaces that are open, or those that are archived, a page at a time. It is polled. */
+export const spacePages = (isArchived: boolean) =>
+  infiniteQueryOptions({
+    queryKey: ['spaces', isArchived ? 'archived' : 'list', 'pages'],
+    queryFn: ({ pageParam, signal }) =>
+      client.spaces.list(
+        {
+          limit: 100,
+          ...(isArchived ? { archived: 'only' as const } : {}),
+          ...(pageParam === '' ? {} : { cursor: pageParam }),
+        },
+        { signal },
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => next,
+    refetchInterval: EVERY_MS,
   });
-
-async function archivedSpaces({ signal }: { signal: AbortSignal }): Promise<Space[]> {
-  return [...(await everyPage((page) => client.spaces.list({ ...page, archived: 'only' }, { signal })))];
-}
 
 export const spaceMembers = (spaceId: string) =>
   queryOptions({

@@ -1,10 +1,11 @@
 import type { Space } from '@lastcall/client';
 import { withVisibleControls } from '@lastcall/client/react';
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
-import { spacesOf } from '../../data/spaces.ts';
+import { spacePages } from '../../data/spaces.ts';
 import { Avatar } from '../../parts/ui/avatar.tsx';
+import { Button } from '../../parts/ui/button.tsx';
 import { EmptyState } from '../../parts/ui/empty-state.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { ListHead } from '../../parts/ui/list-head.tsx';
@@ -15,19 +16,25 @@ import { NewSpace } from './new-space.tsx';
 export function SpacesPage(): ReactElement {
   const { show } = useSearch({ from: '/spaces' });
   const isArchived = show === 'archived';
-  const { data, error, refetch } = useQuery(spacesOf(isArchived));
+  const { data, error, refetch, hasNextPage, fetchNextPage } = useInfiniteQuery(spacePages(isArchived));
+  const spaces = data?.pages.flatMap(({ items }) => items);
   return (
     <Page title="Spaces" aside={<NewSpace />} below={<SpaceTabs />}>
       {error !== null && <ErrorNote error={error} title="The spaces were not loaded." retry={() => void refetch()} />}
-      {data?.length === 0 && (isArchived ? <NoArchived /> : <NoSpaces />)}
-      {data !== undefined && data.length > 0 && (
+      {spaces?.length === 0 && (isArchived ? <NoArchived /> : <NoSpaces />)}
+      {spaces !== undefined && spaces.length > 0 && (
         <div className="overflow-hidden rounded-card border border-line bg-surface">
           <ListHead columns={['Space', 'News']} grid="grid-cols-[1fr_auto]" />
           <ul className="flex flex-col">
-            {data.map((space) => (
+            {spaces.map((space) => (
               <SpaceRow key={space.id} space={space} />
             ))}
           </ul>
+        </div>
+      )}
+      {hasNextPage && (
+        <div>
+          <Button onClick={() => void fetchNextPage()}>Show more spaces</Button>
         </div>
       )}
     </Page>

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { useBrowser } from '../support/browser.ts';
+import { startStudio } from '../support/studio.ts';
+
+const browser = useBrowser();
+
+test('[S28] the list of spaces can be read to its end', async () => {
+  await using studio = await startStudio(browser(), {
+    agents: [{ name: 'Clerk', instructions: 'Help.' }],
+    spaces: Array.from({ length: 102 }, (_, index) => ({ name: `Room ${index}`, people: [{ name: 'Ada' }] })),
+  });
+  const { page, problems } = await studio.open('/spaces');
+  const rows = page.getByRole('main').getByRole('listitem');
+  await expect.poll(() => rows.count()).toBe(100);
+  const more = page.getByRole('button', { name: 'Show more spaces' });
+  await more.click();
+  await expect.poll(() => rows.count()).toBe(102);
+  expect(await more.count()).toBe(0);
+  expect(problems).toEqual([]);
+});
