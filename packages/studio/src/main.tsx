@@ -16,9 +16,11 @@ import { noticeSessionEnd } from './parts/session/session-end.ts';
 import { applyTheme } from './parts/ui/theme.ts';
 import './style.css';
 
-// The client already retries what is safe to retry: a second layer would multiply the attempts.
+// The client already retries what is safe to retry: a second layer would multiply the attempts. And a gateway on this computer responds
+// while the browser has no network: otherwise nothing would be loaded or sent then.
+const asked = { retry: false, networkMode: 'always' } as const;
 const queries = new QueryClient({
-  defaultOptions: { queries: { retry: false }, mutations: { retry: false } },
+  defaultOptions: { queries: asked, mutations: asked },
   queryCache: new QueryCache({ onError: noticeSessionEnd }),
   mutationCache: new MutationCache({ onError: noticeSessionEnd }),
 });

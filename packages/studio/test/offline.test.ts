@@ -28,3 +28,24 @@ test('[S8] the palette opens while the gateway does not respond', async () => {
   await page.getByRole('option', { name: /^Theme dark/ }).click();
   await page.getByRole('heading', { name: 'Inbox' }).waitFor();
 });
+
+test('[S9] a page without a stream says that the gateway does not respond, until it does', async () => {
+  await using studio = await startStudio(browser());
+  const { page } = await studio.open('/inbox', { isNew: true });
+  await page.getByText('Nothing is waiting for you.').waitFor();
+  await page.context().setOffline(true);
+  const offline = page.getByRole('status').filter({ hasText: /^offline since .*, reconnecting$/ });
+  await offline.waitFor();
+  await page.context().setOffline(false);
+  await offline.waitFor({ state: 'detached' });
+});
+
+test('[S8] a gateway on this computer is used while the browser has no network', async () => {
+  await using studio = await startStudio(browser());
+  const { page, problems } = await studio.open('/inbox', { isNew: true });
+  await page.getByText('Nothing is waiting for you.').waitFor();
+  await page.evaluate(() => window.dispatchEvent(new Event('offline')));
+  await page.getByRole('link', { name: 'Agents' }).click();
+  await page.getByRole('link', { name: 'Concierge' }).first().waitFor();
+  expect(problems).toEqual([]);
+});

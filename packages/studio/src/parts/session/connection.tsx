@@ -1,4 +1,5 @@
-import type { ConnectionState } from '@lastcall/client';
+import { ClientError, type ConnectionState } from '@lastcall/client';
+import { useQueryClient } from '@tanstack/react-query';
 import { Radio, WifiOff } from 'lucide-react';
 import {
   createContext,
@@ -12,7 +13,7 @@ import {
 } from 'react';
 
 /**
- * The state of the page's stream. A tab has one stream at most: a browser allows six connections per host for all its
+ * The state of the page's stream; without one, whether the gateway responds. A tab has one stream at most: a browser allows six connections per host for all its
  * tabs.
  */
 type Reported =
@@ -27,7 +28,9 @@ interface Reporting {
 const Context = createContext<Reporting>({ reported: { state: 'none' }, report: () => {} });
 
 export function ConnectionProvider({ children }: { children: ReactNode }): ReactElement {
-  const [reported, setReported] = useState<Reported>({ state: 'none' });
+  const [streamed, setReported] = useState<Reported>({ state: 'none' });
+  const polled = usePolled();
+  const reported = streamed.state === 'none' ? polled : streamed;
   const calm = useRef<ReturnType<typeof setTimeout>>(undefined);
   const value = useMemo<Reporting>(
     () => ({
@@ -43,8 +46,30 @@ export function ConnectionProvider({ children }: { children: ReactNode }): React
   return <Context value={value}>{children}</Context>;
 }
 
+/** A page without a stream notices by what it polls that the gateway does not respond. */
+function usePolled(): Reported {
+  const queries = useQueryClient();
+  const [polled, setPolled] = useState<Reported>({ state: 'none' });
+  useEffect(
+    () =>
+      queries.getQueryCache().subscribe((event) => {
+        if (event.type !== 'updated') return;
+        const { action } = event;
+        if (action.type === 'success' && action.manual !== true) setPolled((before) => after(before, undefined));
+        else if (action.type === 'error' && isUnreachable(action.error))
+          setPolled((before) => after(before, 'waiting'));
+      }),
+    [queries],
+  );
+  return polled;
+}
+
+function isUnreachable(error: unknown): boolean {
+  return error instanceof ClientError && error.code === 'unreachable';
+}
+
 function after(before: Reported, state: ConnectionState | undefined): Reported {
-  if (state === undefined) return { state: 'none' };
+  if (state === undefined) return before.state === 'none' ? before : { state: 'none' };
   if (state === 'connecting') return { state };
   if (state === 'live') return { state: before.state === 'lost' || before.state === 'back' ? 'back' : 'live' };
   return before.state === 'lost' ? before : { state: 'lost', since: Date.now() };
