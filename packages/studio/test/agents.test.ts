@@ -294,3 +294,14 @@ test('[S7] an agent is created with a form, and deleted once its name is typed',
   await page.getByRole('link', { name: 'Clerk', exact: true }).waitFor({ state: 'detached' });
   expect(problems).toEqual([]);
 });
+
+test('[S7] a page of an agent that another user deletes says so, and keeps what was typed', async () => {
+  const { api } = studio.gateway;
+  const { id } = await api('/api/agents', { name: 'Passing', instructions: 'Help.' });
+  const { page } = await studio.open(`/agents/${id}?tab=config`);
+  await page.getByLabel('Instructions').fill('Help everyone.');
+  await api(`/api/agents/${id}`, undefined, { method: 'DELETE' });
+  await page.getByRole('alert').getByText('This agent was deleted.').waitFor();
+  expect(await page.getByText('active', { exact: true }).count()).toBe(0);
+  expect(await page.getByLabel('Instructions').inputValue()).toBe('Help everyone.');
+});

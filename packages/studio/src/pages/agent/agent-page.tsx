@@ -1,4 +1,4 @@
-import type { Agent } from '@lastcall/client';
+import { type Agent, ClientError } from '@lastcall/client';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
@@ -38,12 +38,16 @@ export function AgentPage(): ReactElement {
 
 function LoadedAgent({ id }: { id: string }): ReactElement {
   const { data: agent, error, refetch } = useQuery(agentById(id));
-  if (agent !== undefined) return <AgentTabs agent={agent} />;
+  if (agent !== undefined) return <AgentTabs agent={agent} isDeleted={isNotFound(error)} />;
   return (
     <Page title="Agent">
       {error !== null && <ErrorNote error={error} title="The agent could not be read." retry={() => void refetch()} />}
     </Page>
   );
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof ClientError && error.status === 404;
 }
 
 const TABS = [
@@ -60,7 +64,8 @@ const TABS = [
   { tab: 'runs', word: 'Runs', show: RunsTab },
 ] as const;
 
-function AgentTabs({ agent }: { agent: Agent }): ReactElement {
+/** `isDeleted`: another user deleted it while the page was open. What was typed stays, to be copied. */
+function AgentTabs({ agent, isDeleted }: { agent: Agent; isDeleted: boolean }): ReactElement {
   const { tab: wanted } = route.useSearch();
   const { tab: current, show: Shown } = TABS.find(({ tab }) => tab === wanted) ?? TABS[0];
   const hidden = useHiddenTabs(agent);
@@ -71,32 +76,45 @@ function AgentTabs({ agent }: { agent: Agent }): ReactElement {
       isFilled={current === 'workbench'}
       mark={<Avatar name={agent.name} kind="agent" size="large" />}
       aside={
-        <>
-          <StatusMark status={agent.status} />
-          <AgentActions agent={agent} />
-        </>
+        !isDeleted && (
+          <>
+            <StatusMark status={agent.status} />
+            <AgentActions agent={agent} />
+          </>
+        )
       }
       below={
-        <Tabs label="Parts of the agent">
-          {TABS.filter(({ tab }) => tab === current || !hidden.has(tab)).map(({ tab, word }) => (
-            <Link
-              key={tab}
-              to="/agents/$id"
-              params={{ id: agent.id }}
-              search={tab === 'overview' ? {} : { tab }}
-              className={tabClass}
-              activeOptions={{ exact: true }}
-              aria-current={tab === current ? 'page' : undefined}
-            >
-              {word}
-              {tab === 'inbox' && attention > 0 && <span className="ml-1 text-bad">{attention}</span>}
-            </Link>
-          ))}
-        </Tabs>
+        <>
+          {isDeleted && <Deleted />}
+          <Tabs label="Parts of the agent">
+            {TABS.filter(({ tab }) => tab === current || !hidden.has(tab)).map(({ tab, word }) => (
+              <Link
+                key={tab}
+                to="/agents/$id"
+                params={{ id: agent.id }}
+                search={tab === 'overview' ? {} : { tab }}
+                className={tabClass}
+                activeOptions={{ exact: true }}
+                aria-current={tab === current ? 'page' : undefined}
+              >
+                {word}
+                {tab === 'inbox' && attention > 0 && <span className="ml-1 text-bad">{attention}</span>}
+              </Link>
+            ))}
+          </Tabs>
+        </>
       }
     >
       <Shown agent={agent} />
     </Page>
+  );
+}
+
+function Deleted(): ReactElement {
+  return (
+    <p role="alert" className="rounded bg-bad-soft p-3">
+      This agent was deleted. The page shows it as it was, and nothing can be saved.
+    </p>
   );
 }
 
