@@ -22,6 +22,17 @@ import { loadPage, PageFailed } from './load-page.tsx';
 const root = createRootRoute({ component: AppFrame, notFoundComponent: NotFoundPage });
 const at = <P extends string>(path: P) => ({ getParentRoute: () => root, path }) as const;
 
+/**
+ * The router adds what is returned here to what the address has. What a page does not know is overwritten, so that it opens with an old
+ * or changed link.
+ */
+function knownOf<S extends object>(read: (given: Record<string, unknown>) => S): (given: Record<string, unknown>) => S {
+  return (given) => {
+    const unknown = Object.fromEntries(Object.keys(given).map((name) => [name, undefined]));
+    return { ...unknown, ...read(given) };
+  };
+}
+
 /** Most people open a space first, so its page is loaded at once. Each other page is loaded when it is opened. */
 const routes = root.addChildren([
   createRoute({
@@ -36,27 +47,27 @@ const routes = root.addChildren([
   }),
   createRoute({
     ...at('/spaces'),
-    validateSearch: spacesSearch,
+    validateSearch: knownOf(spacesSearch),
     component: loadPage(() => import('../pages/space/spaces-page.tsx'), 'SpacesPage'),
   }),
   createRoute({
     ...at('/spaces/$id'),
-    validateSearch: spaceSearch,
+    validateSearch: knownOf(spaceSearch),
     component: loadPage(() => import('../pages/space/space-page.tsx'), 'SpacePage'),
   }),
   createRoute({
     ...at('/inbox'),
-    validateSearch: inboxSearch,
+    validateSearch: knownOf(inboxSearch),
     component: loadPage(() => import('../pages/inbox/inbox-page.tsx'), 'InboxPage'),
   }),
   createRoute({
     ...at('/runs'),
-    validateSearch: runsSearch,
+    validateSearch: knownOf(runsSearch),
     component: loadPage(() => import('../pages/runs/runs-page.tsx'), 'RunsPage'),
   }),
   createRoute({
     ...at('/runs/$id'),
-    validateSearch: runSearch,
+    validateSearch: knownOf(runSearch),
     component: loadPage(() => import('../pages/run/run-page.tsx'), 'RunPage'),
   }),
   createRoute({
@@ -73,17 +84,17 @@ const routes = root.addChildren([
   }),
   createRoute({
     ...at('/agents/$id'),
-    validateSearch: tabSearch,
+    validateSearch: knownOf(tabSearch),
     component: loadPage(() => import('../pages/agent/agent-page.tsx'), 'AgentPage'),
   }),
   createRoute({
     ...at('/tools'),
-    validateSearch: toolsSearch,
+    validateSearch: knownOf(toolsSearch),
     component: loadPage(() => import('../pages/tools/tools-page.tsx'), 'ToolsPage'),
   }),
   createRoute({
     ...at('/tools/$id'),
-    validateSearch: toolSearch,
+    validateSearch: knownOf(toolSearch),
     component: loadPage(() => import('../pages/tools/tool-page.tsx'), 'ToolPage'),
   }),
   createRoute({
@@ -96,17 +107,17 @@ const routes = root.addChildren([
   }),
   createRoute({
     ...at('/usage'),
-    validateSearch: usageSearch,
+    validateSearch: knownOf(usageSearch),
     component: loadPage(() => import('../pages/usage/usage-page.tsx'), 'UsagePage'),
   }),
   createRoute({
     ...at('/search'),
-    validateSearch: textSearch,
+    validateSearch: knownOf(textSearch),
     component: loadPage(() => import('../pages/search/search-page.tsx'), 'SearchPage'),
   }),
   createRoute({
     ...at('/settings'),
-    validateSearch: tabSearch,
+    validateSearch: knownOf(tabSearch),
     component: loadPage(() => import('../pages/settings/settings-page.tsx'), 'SettingsPage'),
   }),
 ]);

@@ -140,11 +140,13 @@ export function usageSearch({ by, days }: Given): UsageSearch {
   };
 }
 
+/** The router parses values that look like JSON: a number is wanted as it was typed. */
 function texts<K extends string>(given: Given, names: readonly K[]): { readonly [N in K]?: string } {
   const known: { [N in K]?: string } = {};
   for (const name of names) {
     const value = given[name];
-    if (typeof value === 'string' && value !== '') known[name] = value;
+    if (typeof value === 'number' || typeof value === 'boolean') known[name] = String(value);
+    else if (typeof value === 'string' && value !== '') known[name] = value;
   }
   return known;
 }

@@ -17,7 +17,7 @@ export function RunsFilters(): ReactElement {
   const { data: names } = useQuery(agentNames);
   const set = (change: { readonly [N in keyof RunsSearch]?: string }): void =>
     void navigate({ to: '.', search: (before: RunsSearch) => withoutEmpty({ ...before, ...change }), replace: true });
-  const isFiltered = Object.keys(search).length > 0;
+  const isFiltered = Object.values(search).some((value) => value !== undefined);
   return (
     <search className="flex flex-wrap items-center gap-2">
       <Choice

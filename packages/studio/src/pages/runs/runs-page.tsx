@@ -61,7 +61,8 @@ function RunList({ scroller }: { scroller: React.RefObject<HTMLDivElement | null
         <ErrorNote error={all.error} title="The runs could not be read." retry={() => void all.refetch()} />
       </div>
     );
-  if (all.data !== undefined && runs.length === 0) return <NoRuns isFiltered={Object.keys(search).length > 0} />;
+  if (all.data !== undefined && runs.length === 0)
+    return <NoRuns isFiltered={Object.values(search).some((value) => value !== undefined)} />;
   return (
     <>
       {held > 0 && (
