@@ -56,7 +56,7 @@ export function useSpace(id: string): UsedSpace {
         }
       };
       const loadMembers = async (): Promise<void> => {
-        const members = await membersOf(client, id, signal);
+        const members = await everyMember(client, id, signal);
         show((before) => before && { ...before, members });
       };
       const events = client.spaces.stream(id, {
@@ -107,7 +107,7 @@ const EMPTY: Omit<SpaceView, 'space'> = {
 async function loadSpace(client: Client, id: string, signal: AbortSignal): Promise<SpaceView> {
   const [space, members, messages] = await Promise.all([
     client.spaces.get(id, { signal }),
-    membersOf(client, id, signal),
+    everyMember(client, id, signal),
     client.spaces.messages(id, {}, { signal }),
   ]);
   const working = members.filter(({ activeRunId }) => activeRunId !== undefined);
@@ -122,6 +122,7 @@ async function loadSpace(client: Client, id: string, signal: AbortSignal): Promi
   };
 }
 
-async function membersOf(client: Client, id: string, signal: AbortSignal): Promise<readonly Member[]> {
+/** All of them: one who is missing would have no name, and could not write. */
+async function everyMember(client: Client, id: string, signal: AbortSignal): Promise<readonly Member[]> {
   return await everyItem((page) => client.spaces.members(id, page, { signal }));
 }

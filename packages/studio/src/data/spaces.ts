@@ -1,3 +1,4 @@
+import { everyItem } from '@lastcall/client';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { client } from './client.ts';
 import { EVERY_MS } from './every.ts';
@@ -30,7 +31,7 @@ export const spacePages = (isArchived: boolean) =>
 export const spaceMembers = (spaceId: string) =>
   queryOptions({
     queryKey: ['spaces', 'members', spaceId],
-    queryFn: async ({ signal }) => await everyPage((page) => client.spaces.members(spaceId, page, { signal })),
+    queryFn: ({ signal }) => everyItem((page) => client.spaces.members(spaceId, page, { signal })),
     staleTime: 60_000,
   });
 
