@@ -182,3 +182,16 @@ test('[O1] an operator selects a project, and all pages show only that one; a de
   await page.waitForFunction(() => sessionStorage.getItem('lastcall.project') === null);
   await page.getByRole('combobox', { name: 'Project' }).waitFor();
 });
+
+test('[O1] the last of more than a hundred projects can be selected', async () => {
+  await using many = await startStudio(browser());
+  for (let index = 0; index < 102; index++) await many.gateway.api('/api/projects', { name: `Customer ${index}` });
+  const { page, problems } = await many.open('/inbox');
+  const picker = page.getByRole('combobox', { name: 'Project' });
+  await picker.selectOption('Customer 101');
+  await page.waitForURL((url) => url.pathname !== '/inbox');
+  await picker.locator('option:checked', { hasText: 'Customer 101' }).waitFor({ state: 'attached' });
+  await page.getByRole('link', { name: 'Agents' }).click();
+  await page.getByText('No agent yet.').waitFor();
+  expect(problems).toEqual([]);
+});
