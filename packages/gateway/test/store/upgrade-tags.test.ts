@@ -96,6 +96,7 @@ const ROWS = [
   ...['usage', 'usage_requests', 'spend_reached'].map((table) => `drop table ${table}`),
   'alter table nested_usage drop column cached_tokens',
   'alter table nested_usage drop column estimated',
+  'alter table nested_usage drop column reasoning_tokens',
   'alter table runs drop column entity_id',
   'alter table plans drop column set_by',
   'alter table calls drop column node',

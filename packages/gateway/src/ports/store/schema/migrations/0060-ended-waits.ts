@@ -1,14 +1,19 @@
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
-/** Calls that no longer wait are listed in the order in which they ended. */
+/** Calls that no longer wait are listed in the order in which they ended: of all agents, of one, or of one space. */
 export function endedWaits(): Migration {
+  const indexes = {
+    calls_waited: 'wait_status, answered_at',
+    calls_waited_by_agent: 'agent_id, wait_status, answered_at',
+    calls_waited_by_space: 'space_id, wait_status, answered_at',
+  };
   return {
     async up(db) {
-      await sql.raw('drop index calls_waited').execute(db);
-      await sql
-        .raw('create index calls_waited on calls (wait_status, answered_at) where wait_status is not null')
-        .execute(db);
+      for (const [name, columns] of Object.entries(indexes)) {
+        await sql.raw(`drop index ${name}`).execute(db);
+        await sql.raw(`create index ${name} on calls (${columns}) where wait_status is not null`).execute(db);
+      }
     },
   };
 }
