@@ -76,6 +76,7 @@ export type ErrorCode =
   | 'run_queued'
   | 'space_archived'
   | 'stopping'
+  | 'artifacts_unavailable'
   | 'store_unavailable'
   | 'token_expired'
   | 'too_deep'

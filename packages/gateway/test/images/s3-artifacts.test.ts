@@ -7,6 +7,7 @@ import { artifactStoreSchema } from '../../src/config/artifact-store.ts';
 import { createS3ArtifactFiles } from '../../src/ports/artifacts/s3-artifact-files.ts';
 import { createEgress } from '../../src/ports/egress/egress.ts';
 import { startCaller } from '../http-tools/caller.ts';
+import { type LogEntry, recordLogs } from '../support/world.ts';
 import { PNG, painter } from './painter.ts';
 import { S3_KEYS, S3_REGION, type S3Server, startS3Server } from './s3-server.ts';
 
@@ -56,6 +57,30 @@ describe('artifacts in S3', () => {
     expect(outcome).toMatchObject({ status: 'error', text: expect.stringContaining('the S3 server answered 403') });
     expect(JSON.stringify(outcome)).not.toContain('not-the-secret');
     expect(s3.objects.size).toBe(0);
+  });
+
+  test('an upload and a download get 503 while the bucket cannot be used, and the log has the cause', async () => {
+    const logs: LogEntry[] = [];
+    const s3 = await startS3Server();
+    await using gateway = await startTestGateway({ ...optionsFor(s3), logger: recordLogs(logs) });
+    const { id: entityId } = await gateway.api('/api/entities', { kind: 'human', displayName: 'Ada' });
+    const upload = (): Promise<Response> =>
+      fetch(`${gateway.url}/api/artifacts?entityId=${entityId}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${gateway.secretKey}` },
+        body: PNG,
+      });
+    const { id } = (await (await upload()).json()) as { id: string };
+    await s3[Symbol.asyncDispose]();
+    for (const [answer, act] of [
+      [await upload(), 'stored'],
+      [await gateway.request(`/api/artifacts/${id}`), 'read'],
+    ] as const) {
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
+      const message = `The artifact could not be ${act}: the S3 server does not answer.`;
+      expect(await answer.json()).toEqual({ error: { code: 'artifacts_unavailable', message } });
+      expect(logs).toContainEqual(expect.objectContaining({ level: 'error', message }));
+    }
   });
 
   test('[X8] the bucket is reached through the guard', async () => {

@@ -2,6 +2,7 @@ import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { makePrivateFolder } from '../store/sqlite/private-folder.ts';
+import { ArtifactsUnavailable } from './artifacts-unavailable.ts';
 
 /** Where the bytes of artifacts are stored. The gateway makes the ids, so they are safe as file names. */
 export interface ArtifactFiles {
@@ -23,21 +24,18 @@ export async function readBytes(files: ArtifactFiles, id: string): Promise<Uint8
 export function createArtifactFiles(folder: string): ArtifactFiles {
   return {
     async write(id, bytes) {
-      makePrivateFolder(folder);
       const path = join(folder, id);
       // The file is renamed when it is complete, so a crash cannot leave half of an image under the final name.
       const unfinished = `${path}.part`;
-      const file = await open(unfinished, 'wx', 0o600);
       try {
-        await file.writeFile(bytes);
-        await file.sync();
-      } catch (error) {
+        makePrivateFolder(folder);
+        await writeNew(unfinished, bytes);
+        await rename(unfinished, path);
+      } catch (cause) {
         await rm(unfinished, { force: true });
-        throw error;
-      } finally {
-        await file.close();
+        const { code } = cause as NodeJS.ErrnoException;
+        throw FULL.has(code) ? new ArtifactsUnavailable('stored', 'the disk is full', { cause }) : cause;
       }
-      await rename(unfinished, path);
     },
     async remove(id) {
       await rm(join(folder, id), { force: true });
@@ -53,3 +51,15 @@ export function createArtifactFiles(folder: string): ArtifactFiles {
     },
   };
 }
+
+async function writeNew(path: string, bytes: Uint8Array): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.writeFile(bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+const FULL: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT']);

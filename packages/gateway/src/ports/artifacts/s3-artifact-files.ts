@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { LastcallError } from '@lastcall/core';
 import type { Egress, EgressResponse } from '../egress/egress.ts';
+import { EgressRefused } from '../egress/egress-refused.ts';
 import type { ArtifactFiles } from './artifact-files.ts';
+import { type ArtifactAct, ArtifactsUnavailable } from './artifacts-unavailable.ts';
 
 export interface S3Options {
   readonly endpoint: string;
@@ -21,29 +23,36 @@ export function createS3ArtifactFiles({ endpoint, bucket, prefix = '', ...option
   const urlOf = (id: string): string => `${endpoint}/${bucket}/${prefix}${id}`;
   return {
     async write(id, bytes) {
-      const answer = await send(options, { url: urlOf(id), method: 'PUT', body: bytes });
+      const answer = await send(options, { act: 'stored', url: urlOf(id), method: 'PUT', body: bytes });
       discard(answer);
-      if (answer.status >= 300) throw failed('store', answer);
+      if (answer.status >= 300) throw refused('stored', answer);
     },
     async remove(id) {
-      const answer = await send(options, { url: urlOf(id), method: 'DELETE' });
+      const answer = await send(options, { act: 'deleted', url: urlOf(id), method: 'DELETE' });
       discard(answer);
-      if (answer.status >= 300 && answer.status !== 404) throw failed('delete', answer);
+      if (answer.status >= 300 && answer.status !== 404) throw refused('deleted', answer);
     },
     async read(id) {
-      const answer = await send(options, { url: urlOf(id), method: 'GET' });
+      const answer = await send(options, { act: 'read', url: urlOf(id), method: 'GET' });
       if (answer.status === 200) return Readable.toWeb(answer.body) as ReadableStream<Uint8Array>;
       discard(answer);
       if (answer.status === 404) return undefined;
-      throw failed('read', answer);
+      throw refused('read', answer);
     },
   };
+}
+
+interface S3Request {
+  readonly act: ArtifactAct;
+  readonly url: string;
+  readonly method: string;
+  readonly body?: Uint8Array;
 }
 
 /** The signature covers the bytes, too. */
 async function send(
   { credentials, egress, region }: Pick<S3Options, 'credentials' | 'egress' | 'region'>,
-  { url, method, body }: { readonly url: string; readonly method: string; readonly body?: Uint8Array },
+  { act, url, method, body }: S3Request,
 ): Promise<EgressResponse> {
   const { AwsClient } = await loadClient();
   const client = new AwsClient({ ...credentials(), region, service: 's3' });
@@ -53,7 +62,12 @@ async function send(
   const { headers } = await client.sign(url, { method, headers: { 'x-amz-content-sha256': hash } });
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   // Redirects are refused: the new request would need another signature.
-  return await egress.request({ url, method, headers: Object.fromEntries(headers), body, signal, redirect: 'error' });
+  try {
+    return await egress.request({ url, method, headers: Object.fromEntries(headers), body, signal, redirect: 'error' });
+  } catch (cause) {
+    const why = cause instanceof EgressRefused ? cause.message.replace(/\.$/, '') : 'the S3 server does not answer';
+    throw new ArtifactsUnavailable(act, why, { cause });
+  }
 }
 
 async function loadClient(): Promise<typeof import('aws4fetch')> {
@@ -70,11 +84,6 @@ function discard({ body }: EgressResponse): void {
   body.on('error', () => {}).destroy();
 }
 
-function failed(what: 'store' | 'read' | 'delete', { status }: EgressResponse): LastcallError {
-  return new LastcallError(
-    'artifact_store',
-    `The artifact could not be ${DONE[what]}: the S3 server answered ${status}.`,
-  );
+function refused(act: ArtifactAct, { status }: EgressResponse): ArtifactsUnavailable {
+  return new ArtifactsUnavailable(act, `the S3 server answered ${status}`);
 }
-
-const DONE = { store: 'stored', read: 'read', delete: 'deleted' } as const;

@@ -1,6 +1,7 @@
 import type { Logger } from '@lastcall/core';
 import { z } from 'zod';
 import { ApiError } from '../../domain/api-error.ts';
+import { ArtifactsUnavailable } from '../../ports/artifacts/artifacts-unavailable.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
 import { statusOf } from './statuses.ts';
 
@@ -30,6 +31,10 @@ export function errorAnswer(error: unknown, { requestId, logger }: { requestId: 
         ...(error.inDoubt ? { details: { inDoubt: true } } : {}),
       }),
     );
+  if (error instanceof ArtifactsUnavailable) {
+    logger.error(error.message, { requestId, error: error.cause });
+    return errorResponse(new ApiError('artifacts_unavailable', error.message, { retryAfter: 5 }));
+  }
   logger.error('A request failed.', { requestId, error });
   const message = `Internal error. The log has the details under request ${requestId}.`;
   return Response.json({ error: { code: 'internal', message, details: { requestId } } }, { status: 500 });

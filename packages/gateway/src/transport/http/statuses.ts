@@ -75,6 +75,7 @@ export const STATUSES: Readonly<Record<ErrorCode, RefusalStatus>> = {
   run_failed: 502,
   not_continued: 503,
   stopping: 503,
+  artifacts_unavailable: 503,
   store_unavailable: 503,
 };
 
