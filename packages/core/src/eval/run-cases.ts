@@ -198,6 +198,8 @@ async function scoreOnce(score: Score, context: ScoreContext): Promise<Scored> {
     const { value, ...rest } = typeof given === 'object' ? given : { value: given };
     const number = Number(value);
     if (!Number.isFinite(number)) return { value: 0, reason: `The score is not a number, but ${String(value)}.` };
+    // Means and their differences are read as parts of 1.
+    if (number < 0 || number > 1) return { value: 0, reason: `The score must be from 0 to 1, and is ${number}.` };
     return { value: number, ...rest };
   } catch (error) {
     return { value: 0, reason: `The score failed: ${errorText(error)}` };

@@ -138,13 +138,19 @@ test('a run that fails counts as 0, keeps its error, and does not stop the other
       if (input === 1) throw new TypeError('x is not a function');
       return 'Done.';
     },
-    scores: { done: contains('done'), broken: () => Number.NaN, thrown: () => Promise.reject(new Error('Oh.')) },
+    scores: {
+      done: contains('done'),
+      broken: () => Number.NaN,
+      percent: () => 85,
+      thrown: () => Promise.reject(new Error('Oh.')),
+    },
     min: 0.9,
   });
   expect(report.samples[0]).toMatchObject({ error: 'TypeError: x is not a function', scores: {} });
   expect(report.samples[1]?.scores).toMatchObject({
     done: { value: 1 },
     broken: { value: 0, reason: 'The score is not a number, but NaN.' },
+    percent: { value: 0, reason: 'The score must be from 0 to 1, and is 85.' },
     thrown: { value: 0, reason: 'The score failed: Error: Oh.' },
   });
   expect(report).toMatchObject({ failed: 1, passed: false, scores: { done: { mean: 0.5 } } });

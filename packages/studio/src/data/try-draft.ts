@@ -1,4 +1,4 @@
-import type { AgentConfig, ForkChanges, Run, Task } from '@lastcall/client';
+import { type AgentConfig, everyItem, type ForkChanges, type Run, type Task } from '@lastcall/client';
 import { queryOptions } from '@tanstack/react-query';
 import { client } from './client.ts';
 
@@ -33,7 +33,7 @@ export const triedTask = (task: Task, draft: ForkChanges) =>
     queryFn: async ({ signal }): Promise<TriedTask> => {
       const { runId } = await client.runs.fork(task.runId, { atStep: 1, changes: draft });
       const run = await endOf(runId, signal);
-      const { items } = await client.runs.transcript(runId, { limit: 200 }, { signal });
+      const items = await everyItem((page) => client.runs.transcript(runId, page, { signal }));
       const calls = items.flatMap(({ entry }) =>
         entry.kind === 'settled' || entry.kind === 'pending'
           ? [{ toolName: entry.settlement.toolName, status: entry.settlement.outcome.status }]

@@ -17,7 +17,11 @@ const limitFields = {
     description: 'The ids of the spaces that it may use. All other spaces and agents do not exist for it.',
   }),
   paths: z
-    .array(z.string().refine((path) => Object.hasOwn(PROJECT_RULES, path), { error: 'must be like "POST /chat".' }))
+    .array(
+      z.string().refine((path) => Object.hasOwn(PROJECT_RULES, path), {
+        error: 'must be an operation of the API as /openapi.json writes it, like "POST /chat" or "GET /api/runs/{id}".',
+      }),
+    )
     .min(1)
     .max(200)
     .optional()
