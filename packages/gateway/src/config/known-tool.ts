@@ -20,13 +20,16 @@ export interface Offered {
   /** True if a tool of that name or id is in the file, or comes with the gateway. */
   isKnownTool(nameOrId: string): boolean;
   readonly definitions: Definitions;
+  /** The currency of prices and spend limits. */
+  readonly currency: string;
 }
 
-export function offeredBy({ tools, definitions }: OfferingConfig): Offered {
-  return { isKnownTool: (nameOrId) => isKnownTool(tools, nameOrId), definitions };
+export function offeredBy({ tools, definitions, currency }: OfferingConfig): Offered {
+  return { isKnownTool: (nameOrId) => isKnownTool(tools, nameOrId), definitions, currency };
 }
 
 interface OfferingConfig {
   readonly tools: RegisteredTools;
   readonly definitions: Definitions;
+  readonly currency: string;
 }

@@ -20,8 +20,9 @@ export function spendProblems(config: Config): readonly ConfigProblem[] {
   return [...places.flatMap(([path, spend]) => currencyProblem(config, path, spend)), ...priceProblems(config)];
 }
 
-function currencyProblem(
-  { currency }: Config,
+/** A limit in another currency than that of the prices. */
+export function currencyProblem(
+  { currency }: Pick<Config, 'currency'>,
   path: readonly (string | number)[],
   spend: SpendLimits | undefined,
 ): readonly ConfigProblem[] {

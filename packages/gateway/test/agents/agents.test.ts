@@ -70,7 +70,7 @@ describeIdleWorld('agents', ({ world }) => {
   test('[G15] an unregistered tool is refused with its path, if the registered tools are known', async () => {
     const given = {
       config: { ...CONFIG, tools: ['weather', 'wether'] },
-      offered: { isKnownTool: (name: string) => name === 'weather', definitions: {} },
+      offered: { isKnownTool: (name: string) => name === 'weather', definitions: {}, currency: 'USD' },
     };
     await expect(make(given)).rejects.toMatchObject({
       code: 'invalid_config',

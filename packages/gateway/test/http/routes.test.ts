@@ -157,7 +157,7 @@ describe.each(databases)('the API on $kind', ({ create }) => {
   test('an agent with an unknown tool is refused with its path', async () => {
     const strict = await openApi(database, {
       services: api.services,
-      offered: { isKnownTool: (name) => name === 'known', definitions: {} },
+      offered: { isKnownTool: (name) => name === 'known', definitions: {}, currency: 'USD' },
     });
     const body = { name: 'A', instructions: '', tools: ['known', 'unknown'] };
     const answer = await strict.call('POST', '/api/agents', { body });

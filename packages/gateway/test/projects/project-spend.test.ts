@@ -27,7 +27,7 @@ describe.each(databases)('spend limits of a project on $kind', ({ create }) => {
   });
 });
 
-test('[K12] a limit of a project in another currency is refused, because no agent of the project could run', async () => {
+test('[K12] a limit of a project or an agent in another currency is refused, because no agent with it could run', async () => {
   await using gateway = await startTestGateway({ currency: 'EUR' });
   const refused = async (path: string, body: object, method: string): Promise<string> => {
     const response = await gateway.request(path, body, { method });
@@ -39,6 +39,10 @@ test('[K12] a limit of a project in another currency is refused, because no agen
   expect(await refused('/api/projects/default', { spend }, 'PATCH')).toBe(message);
   expect(await refused('/api/projects/default', { spend: { perDay: 0 } }, 'PATCH')).toBe(
     'spend.perDay must be more than 0.',
+  );
+  const agent = { name: 'Bot', instructions: '', limits: { spend: { perRun: 1, currency: 'USD' } } };
+  expect(await refused('/api/agents', agent, 'POST')).toContain(
+    'limits.spend.currency is USD, and the prices of the configuration are in EUR.',
   );
   const kept = { perDay: 5, currency: 'EUR' };
   expect((await gateway.api('/api/projects', { id: 'acme', spend: kept })).spend).toEqual(kept);

@@ -3,6 +3,7 @@ import { type ConfigProblem, check } from '../../config/config-problem.ts';
 import { problemsOfDefinition } from '../../config/definitions.ts';
 import type { Offered } from '../../config/known-tool.ts';
 import { namedTools } from '../../config/named-tools.ts';
+import { currencyProblem } from '../../config/spend-problems.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { ApiError } from '../api-error.ts';
 import { isId, plainText } from '../entities/column-text.ts';
@@ -55,7 +56,7 @@ export async function lockNamedTools(tx: Tx, config: unknown): Promise<void> {
     .execute();
 }
 
-/** What is wrong with the definition and the tools that it names. */
+/** What does not fit the configuration file and the registry: the definition, the tools and the currency that it names. */
 async function namedProblems(
   tx: Tx,
   config: AgentConfig,
@@ -71,6 +72,12 @@ async function namedProblems(
       ? [{ path: `tools[${index}].name`, message: `is also a registered tool that the agent names. Rename it.` }]
       : [],
   );
-  const ofDefinition = offered === undefined ? [] : problemsOfDefinition(config, offered.definitions);
-  return [...ofDefinition, ...unknown, ...repeated];
+  const ofFile =
+    offered === undefined
+      ? []
+      : [
+          ...problemsOfDefinition(config, offered.definitions),
+          ...currencyProblem(offered, ['limits', 'spend'], config.limits?.spend),
+        ];
+  return [...ofFile, ...unknown, ...repeated];
 }
