@@ -2,12 +2,14 @@ import { everyItem } from '@lastcall/client';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { client } from './client.ts';
 import { EVERY_MS } from './every.ts';
+import { everyPage } from './every-page.ts';
 
 /** The spaces of the signed-in user, or all of them for an operator, with their unread counts. */
 export const spaceList = queryOptions({
   queryKey: ['spaces', 'list'],
-  queryFn: async ({ signal }) => (await client.spaces.list({ limit: 100 }, { signal })).items,
-  refetchInterval: EVERY_MS,
+  queryFn: ({ signal }) => everyPage((page) => client.spaces.list(page, { signal })),
+  // A long list takes several requests.
+  refetchInterval: ({ state: { data = [] } }) => (data.length > 200 ? 6 * EVERY_MS : EVERY_MS),
 });
 
 /** The spaces that are open, or those that are archived, a page at a time. It is polled. */
