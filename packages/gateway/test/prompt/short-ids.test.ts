@@ -45,18 +45,18 @@ describeWorlds(
       (await world.store.db.selectFrom('agents').select('active_space_id').where('id', '=', bot).executeTakeFirst())
         ?.active_space_id;
 
-    test('[T17] a reference that is missing or null is told to the model as what it is', async () => {
+    test('[T17] a reference that is missing is told to the model as what it is, and null counts as left out', async () => {
       const { world, ada, bot, told } = await agentThatCalls([
         { toolName: 'enter_space', input: {} },
-        { toolName: 'send_message', input: { text: 'Hello.', replyTo: null } },
+        { toolName: 'send_message', input: { text: 'Hello.', replyTo: null, final: null } },
         { toolName: 'read_output', input: {} },
       ]);
       const one = await world.space('Lobby', [ada, bot]);
       await world.say(one, ada, 'Go');
       await world.idle();
-      expect(told.slice(0, 3).map((text) => text.split('\n')[1])).toEqual([
+      expect(told.slice(0, 3).map((text) => text.split('\n').at(-1))).toEqual([
         '- spaceId: Invalid input: expected string, received undefined',
-        '- replyTo: Invalid input: expected string, received null',
+        'Sent.',
         '- ref: Invalid input: expected string, received undefined',
       ]);
     });

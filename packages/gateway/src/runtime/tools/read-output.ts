@@ -6,6 +6,7 @@ import { nameInWords } from '../../domain/plain-words.ts';
 import { fullText } from '../../domain/transcript/full-output.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
+import { orAbsent } from './or-absent.ts';
 import { reference } from './reference.ts';
 import { wholeNumber } from './whole-number.ts';
 
@@ -20,8 +21,8 @@ export interface ReadOutputInput {
 
 const inputSchema = z.strictObject({
   ref: reference,
-  offset: wholeNumber({ min: 0, max: Number.MAX_SAFE_INTEGER }).optional(),
-  limit: wholeNumber({ min: 1, max: MAX_LIMIT }).optional(),
+  offset: orAbsent(wholeNumber({ min: 0, max: Number.MAX_SAFE_INTEGER })),
+  limit: orAbsent(wholeNumber({ min: 1, max: MAX_LIMIT })),
 });
 
 /** The thread whose outputs may be read. */

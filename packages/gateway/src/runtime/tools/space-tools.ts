@@ -17,14 +17,15 @@ import { spaceStream } from '../../domain/streams/stream-names.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { SpaceToolContext } from './built-in-context.ts';
+import { orAbsent } from './or-absent.ts';
 import { reference } from './reference.ts';
 import { wholeNumber } from './whole-number.ts';
 
 const spaceSchema = z.strictObject({ spaceId: reference });
 const pageSchema = z.strictObject({
   spaceId: reference,
-  offset: wholeNumber({ min: 0, max: 1_000_000_000 }).optional(),
-  limit: wholeNumber({ min: 1, max: 200 }).optional(),
+  offset: orAbsent(wholeNumber({ min: 0, max: 1_000_000_000 })),
+  limit: orAbsent(wholeNumber({ min: 1, max: 200 })),
 });
 interface SentText {
   readonly text: string;
@@ -35,8 +36,8 @@ interface SentText {
 function messageSchema(characters: number): z.ZodType<SentText> {
   return z.strictObject({
     text: z.string().min(1).max(characters).regex(/\S/),
-    replyTo: reference.optional(),
-    final: z.boolean().optional(),
+    replyTo: orAbsent(reference),
+    final: orAbsent(z.boolean()),
   });
 }
 
