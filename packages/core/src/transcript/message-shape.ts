@@ -1,10 +1,14 @@
-import { anything, fields, flag, listOf, object, type Shape, tagged, text } from './shape.ts';
+import { anything, fields, flag, listOf, must, object, type Shape, tagged, text } from './shape.ts';
 
 const options = { providerOptions: fields };
 
+/** A message that was stored has texts. One that a caller gives may have objects, which are stored as texts. */
+const bytes: Shape = must('be a text', (value) => typeof value === 'string' || value instanceof Uint8Array);
+const address: Shape = must('be a text', (value) => typeof value === 'string' || value instanceof URL);
+
 const fileData: Shape = tagged('type', {
-  data: object({ data: text }),
-  url: object({ url: text }),
+  data: object({ data: bytes }),
+  url: object({ url: address }),
   reference: object({ reference: fields }),
   text: object({ text }),
 });

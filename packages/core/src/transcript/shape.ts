@@ -62,7 +62,7 @@ export function tagged(tag: string, shapes: Shapes, other?: Shape): Shape {
   };
 }
 
-function must(problem: string, isRight: (value: unknown) => boolean): Shape {
+export function must(problem: string, isRight: (value: unknown) => boolean): Shape {
   const flaw: Flaw = { at: '', problem: `must ${problem}.` };
   return (value) => (isRight(value) ? undefined : flaw);
 }

@@ -10,7 +10,6 @@ import type { Journal } from '../transcript/journal.ts';
 import { type Message, toModelMessages } from '../transcript/message.ts';
 import { messageShape } from '../transcript/message-shape.ts';
 import type { Transcript } from '../transcript/transcript.ts';
-import { toPlainValue } from '../transcript/transcript-json.ts';
 import { assertKnownOptions, type KnownNames, knownNames } from '../unknown-option.ts';
 
 export interface TurnOptions<T extends ToolSet = ToolSet> extends TurnSettings<T> {
@@ -52,7 +51,7 @@ export function checkTurnOptions(options: TurnOptions): void {
 /** A message whose parts have another form, such as the AI SDK's own, could be stored but never read back. */
 function checkMessages(messages: readonly Message[]): void {
   for (const [index, message] of messages.entries()) {
-    const flaw = Array.isArray(message?.content) ? messageShape(toPlainValue(message)) : undefined;
+    const flaw = Array.isArray(message?.content) ? messageShape(message) : undefined;
     if (flaw !== undefined) throw new OptionsError(`messages[${index}]${flaw.at}`, flaw.problem);
   }
   toModelMessages(messages);

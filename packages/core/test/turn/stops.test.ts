@@ -813,3 +813,24 @@ test.each<[string, unknown]>([
   });
   expect(model.requests).toHaveLength(0);
 });
+
+test('a turn does not read the bytes in its messages to check them: a conversation may have many megabytes', async () => {
+  let reads = 0;
+  class Bytes extends Uint8Array<ArrayBuffer> {
+    override subarray(start?: number, end?: number): Uint8Array<ArrayBuffer> {
+      reads++;
+      return super.subarray(start, end);
+    }
+    override [Symbol.iterator](): ArrayIterator<number> {
+      reads++;
+      return super[Symbol.iterator]();
+    }
+  }
+  const data = { type: 'data', data: new Bytes(new ArrayBuffer(2)) } as const;
+  const url = { type: 'url', url: new URL('https://example.com/a.png') } as const;
+  const files = [data, url].map((one) => ({ type: 'file' as const, mediaType: 'image/png', data: one }));
+  const model = scriptedModel(['A picture.']);
+  await runTurn({ model, tools: {}, messages: [{ role: 'user', content: files }] });
+  expect(reads).toBe(0);
+  expect(model.requests[0]?.prompt.at(-1)?.content).toEqual(files);
+});
