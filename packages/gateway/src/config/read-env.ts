@@ -37,8 +37,9 @@ export function readEnv(env: Readonly<Record<string, string | undefined>>, file:
     if (result.ok) settings[setting] = result.value;
     else problems.push(...result.problems);
   }
-  if (!problems.some(({ path }) => path === 'LASTCALL_MODEL_URL')) problems.push(...modelUrlProblems(settings, file));
-  problems.push(...databaseUrlProblems(settings, file));
+  // A variable that is set, but not valid, is not missing too.
+  const missing = [...modelUrlProblems(settings, file), ...databaseUrlProblems(settings, file)];
+  problems.push(...missing.filter(({ path }) => !env[path]));
   if (problems.length > 0) throw new ConfigError('environment', problems);
   return settings as SettingsInput;
 }
@@ -64,7 +65,7 @@ function modelUrlProblems({ model, modelUrl }: SettingsInput, file: SettingsInpu
 function databaseUrlProblems(settings: SettingsInput, file: SettingsInput): readonly ConfigProblem[] {
   const { databaseUrl, databaseDirectUrl } = { ...file, ...settings };
   if (databaseDirectUrl === undefined || databaseUrl !== undefined) return [];
-  return [
-    { path: 'DATABASE_URL', message: 'is missing, and DATABASE_DIRECT_URL is set. Set both, or neither for SQLite.' },
-  ];
+  const set =
+    settings.databaseDirectUrl === undefined ? 'databaseDirectUrl of the configuration' : 'DATABASE_DIRECT_URL';
+  return [{ path: 'DATABASE_URL', message: `is missing, and ${set} is set. Set both, or neither for SQLite.` }];
 }

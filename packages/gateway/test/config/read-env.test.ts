@@ -91,13 +91,13 @@ describe('the environment', () => {
   });
 
   test.each([
-    [{ DATABASE_DIRECT_URL: 'postgres://localhost/db' }, {}],
-    [{}, { databaseDirectUrl: 'postgres://localhost/db' }],
+    ['DATABASE_DIRECT_URL', { DATABASE_DIRECT_URL: 'postgres://localhost/db' }, {}],
+    ['databaseDirectUrl of the configuration', {}, { databaseDirectUrl: 'postgres://localhost/db' }],
   ])(
-    '[S18] the direct URL of a database without its URL is refused, because the gateway would begin anew on SQLite',
-    (env, file) => {
+    '[S18] %s without the URL of the database is refused, because the gateway would begin anew on SQLite',
+    (name, env, file) => {
       expect(() => readEnv(env, file)).toThrow(
-        'environment: DATABASE_URL is missing, and DATABASE_DIRECT_URL is set. Set both, or neither for SQLite.',
+        `environment: DATABASE_URL is missing, and ${name} is set. Set both, or neither for SQLite.`,
       );
       expect(() => readEnv(env, { ...file, databaseUrl: 'postgres://pooler/db' })).not.toThrow();
     },
@@ -112,6 +112,11 @@ describe('the environment', () => {
       });
     },
   );
+
+  test('a URL of a database that cannot be used is not called missing too', () => {
+    const env = { DATABASE_URL: 'mysql://pooler/db', DATABASE_DIRECT_URL: 'postgres://localhost/db' };
+    expect(() => readEnv(env)).toThrow(/^environment: DATABASE_URL must be a PostgreSQL URL, [^\n]*$/);
+  });
 
   test('a URL of a model that cannot be used is not called missing too', () => {
     const env = { LASTCALL_MODEL: 'openai-compatible/m', LASTCALL_MODEL_URL: '127.0.0.1:11434' };
