@@ -43,3 +43,28 @@ test('[S8] a message that the gateway refuses says why, and does not ask to send
   expect(await note.getByRole('button').count()).toBe(0);
   expect(await field.inputValue()).toHaveLength(40_000);
 });
+
+test('[S9] a message that was posted without a confirmation, and whose draft was removed, can be posted again later', async () => {
+  await using studio = await startStudio(browser());
+  const { api } = studio.gateway;
+  const [{ id }] = (await api('/api/spaces')).items;
+  const { page } = await studio.open(`/spaces/${id}`);
+  const entityId = await studio.person('Ada');
+  await page.route('**/messages', async (route) => {
+    if (route.request().method() !== 'POST') return await route.continue();
+    await api(`/api/spaces/${id}/messages`, { entityId, ...route.request().postDataJSON() });
+    await route.abort();
+  });
+  const field = page.getByRole('textbox', { name: /^Write to/ });
+  await field.fill('Ok.');
+  await field.press('Enter');
+  await page.getByText('Send it again unchanged: it is posted once.').waitFor();
+  await page.unroute('**/messages');
+  // The message has arrived, so its author does not send it again.
+  await field.fill('');
+  await field.fill('Ok.');
+  await field.press('Enter');
+  await expect.poll(() => field.inputValue()).toBe('');
+  const { items } = await api(`/api/spaces/${id}/messages?limit=100`);
+  expect(items.filter(({ text }: { text: string }) => text === 'Ok.')).toHaveLength(2);
+});

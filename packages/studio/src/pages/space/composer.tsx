@@ -71,6 +71,8 @@ function WriteTo({ used: { space }, onSay }: ComposerProps): ReactElement {
   const write = (next: string): void => {
     setText(next);
     keepDraft(spaceId, next);
+    // Its author has given this message up. The same words later are another message, and must not be taken for a repetition.
+    if (next === '' && attachments.length === 0) keepAttempt(spaceId, undefined);
   };
   const send = async (): Promise<void> => {
     if (!isSendable || isSending || isOffline) return;
