@@ -86,9 +86,16 @@ it('[A19] a key that was used with another input is refused, and the command doe
   await using gateway = await startTestGateway({ model: scriptedModel(() => 'Ok.'), definitions, agents });
   const { give } = await desk(gateway);
   expect((await give('add', { idempotencyKey: 'k', input: {} })).status).toBe(200);
-  for (const given of [{ input: { amount: 5 } }, { instanceId: 'root' }]) {
-    const other = await give('add', { idempotencyKey: 'k', ...given });
-    expect([other.status, (await errorOf(other)).code]).toEqual([422, 'idempotency_key_reused']);
+  for (const [what, value] of [
+    ['input', { amount: 5 }],
+    ['instanceId', 'root'],
+  ] as const) {
+    const other = await give('add', { idempotencyKey: 'k', [what]: value });
+    expect(other.status).toBe(422);
+    expect(await errorOf(other)).toMatchObject({
+      code: 'idempotency_key_reused',
+      message: `This idempotency key was used for the same command with another ${what}.`,
+    });
   }
   expect(await (await give('add', { idempotencyKey: 'k' })).json()).toMatchObject({ duplicate: true });
   expect(counted).toHaveLength(1);

@@ -41,10 +41,11 @@ export async function findCommand(
   const given = fromJson<Pick<NewCommand, 'name' | 'input' | 'instanceId'>>(event.payload);
   if (given.name !== name)
     throw new ApiError('idempotency_key_reused', `This idempotency key was used for the command "${given.name}".`);
-  if (given.instanceId !== instanceId || !isDeepStrictEqual(given.input, fromJson(toJson(input))))
+  const isOtherInstance = given.instanceId !== instanceId;
+  if (isOtherInstance || !isDeepStrictEqual(given.input, fromJson(toJson(input))))
     throw new ApiError(
       'idempotency_key_reused',
-      'This idempotency key was used for the same command with another input.',
+      `This idempotency key was used for the same command with another ${isOtherInstance ? 'instanceId' : 'input'}.`,
     );
   return eventId;
 }
