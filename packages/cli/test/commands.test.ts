@@ -111,6 +111,13 @@ test('[O1] projects are created, listed, changed and deleted, and commands act i
   // A limit that is not named stays.
   expect(await ask(['projects', 'update', 'acme', '--per-day', '5'])).toMatchObject({ code: 0 });
   expect((await ask(['projects', 'list'])).out).toMatch(/^acme +Acme +5 .*a day, 1000 tokens a day$/m);
+  // Without its currency, a limit of money would count in another one when that of the configuration changes.
+  const { projects } = createClient({ url, auth: { key: KEY } });
+  await projects.update('acme', { spend: { perDay: 5, currency: 'USD' } });
+  expect(await ask(['projects', 'update', 'acme', '--per-day-tokens', '2000'])).toMatchObject({ code: 0 });
+  expect((await projects.get('acme')).spend).toEqual({ perDay: 5, perDayTokens: 2_000, currency: 'USD' });
+  expect(await ask(['projects', 'update', 'acme', '--per-day', '6'])).toMatchObject({ code: 0 });
+  expect((await projects.get('acme')).spend).toEqual({ perDay: 6, perDayTokens: 2_000 });
   expect(await ask(['projects', 'update', 'acme', '--no-limits', '--per-day', '7'])).toMatchObject({ code: 0 });
   expect((await ask(['projects', 'list'])).out).toMatch(/^acme +Acme +7 .*a day$/m);
   expect(await ask(['projects', 'update', 'acme', '--no-limits'])).toMatchObject({ code: 0 });

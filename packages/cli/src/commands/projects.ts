@@ -70,9 +70,10 @@ async function update(
       exitCode: EXIT.usage,
     });
   const updated = await new Api({ url }).ask(async (client) => {
-    // The limits of a project are replaced together. One that is not named stays.
-    const before = limits && wanted !== undefined ? spendOf((await client.projects.get(id)).spend ?? {}) : undefined;
-    const spend = wanted === undefined ? (limits ? undefined : null) : { ...before, ...wanted };
+    // The limits of a project are replaced together. One that is not named stays, in its currency.
+    const { currency, ...before } = (limits && wanted !== undefined && (await client.projects.get(id)).spend) || {};
+    const kept = currency === undefined || wanted?.perDay !== undefined ? before : { ...before, currency };
+    const spend = wanted === undefined ? (limits ? undefined : null) : { ...kept, ...wanted };
     return await client.projects.update(id, {
       ...(name === undefined ? {} : { name }),
       ...(spend === undefined ? {} : { spend }),
