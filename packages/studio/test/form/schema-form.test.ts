@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { checkValue, mergeProblems } from '../../src/parts/form/check-value.ts';
 import { fromLocalTime, toLocalTime } from '../../src/parts/form/date-time.ts';
-import { fieldPaths, readDraft, toDraft } from '../../src/parts/form/draft.ts';
+import { type Draft, fieldPaths, readDraft, toDraft } from '../../src/parts/form/draft.ts';
 import { readable, toField } from '../../src/parts/form/field.ts';
 import { withoutPrefix } from '../../src/parts/form/path.ts';
 
@@ -137,6 +137,14 @@ test('[S3] what was not edited keeps its value, also if that is empty', () => {
     value: { amount: 5 },
     problems: [{ path: 'memo', message: 'Fill this in.' }],
   });
+});
+
+test('[S3] an item of a list does not get the empty fields of one that was removed before it', () => {
+  const line = { type: 'object', properties: { text: { type: 'string' }, note: { type: 'string' } } };
+  const form = toField({ type: 'array', items: line });
+  const before = [{ text: 'a', note: '' }, { text: 'b' }];
+  const [, second] = toDraft(form, before) as readonly Draft[];
+  expect(readDraft(form, [second ?? ''], { before })).toEqual({ value: [{ text: 'b' }], problems: [] });
 });
 
 test('[S7] problems are shown at their fields, and a field that cannot be read is not also reported as missing', async () => {

@@ -82,11 +82,11 @@ export function readDraft(field: Field, draft: Draft, options: ReadOptions = {})
     case 'choices':
       return { value: asList(draft).map((one) => JSON.parse(String(one))), problems: [] };
     case 'list': {
-      const items = asList(draft).map((one, index) =>
-        readDraft(shape.item, one, {
-          path: pathTo(path, index),
-          before: Array.isArray(before) ? before[index] : undefined,
-        }),
+      const drafts = asList(draft);
+      // If one was removed, it is not known which item of before an item was.
+      const values: readonly unknown[] = Array.isArray(before) && before.length <= drafts.length ? before : [];
+      const items = drafts.map((one, index) =>
+        readDraft(shape.item, one, { path: pathTo(path, index), before: values[index] }),
       );
       return { value: items.map(({ value }) => value), problems: items.flatMap(({ problems }) => problems) };
     }
