@@ -64,7 +64,7 @@ async function importFile(file: string): Promise<Record<string, unknown>> {
  * stack. Other errors have it in their first frame outside of packages, unless that is the import itself.
  */
 function placeOf({ stack = '' }: Error): string | undefined {
-  const syntax = /^(\S.*):(\d+)\n/.exec(stack);
+  const syntax = /^(file:.*|\/.*|[A-Za-z]:\\.*):(\d+)\n/.exec(stack);
   const frame = /^ +at (?:.*\()?(file:(?!.*\/node_modules\/).*?):(\d+):\d+\)?$/m.exec(stack);
   const [, file, line] = syntax ?? frame ?? [];
   if (file === undefined || file === import.meta.url) return undefined;

@@ -239,6 +239,14 @@ describe('a configuration file', () => {
     await expect(loadConfig(directory)).rejects.toThrow(`(${join(directory, 'the tools.ts')}:${line})`);
   });
 
+  test('an error whose text ends with a port is reported with the line that threw it', async () => {
+    const text = "export default {};\nthrow new Error('connect ECONNREFUSED 127.0.0.1:5432');";
+    const directory = await directoryWith('lastcall.config.ts', text);
+    await expect(loadConfig(directory)).rejects.toThrow(
+      `Error: connect ECONNREFUSED 127.0.0.1:5432 (${join(directory, 'lastcall.config.ts')}:2)`,
+    );
+  });
+
   test('an import that is not there is reported once, with the file that imports it', async () => {
     const directory = await directoryWith('lastcall.config.ts', "import './missing.ts';\nexport default {};");
     await expect(loadConfig(directory)).rejects.toThrow(
