@@ -243,6 +243,8 @@ test('the error for a file that is missing, is not a cassette or has another ver
     await writeFile(path, JSON.stringify({ cassette: 1, tools: null, interactions: [readable, damaged] }));
     expect(() => replayModel(path)).toThrow('is damaged: interaction 2 has no request or no reply. Record it again.');
   }
+  await writeFile(path, '{"cassette":1,"interactions":null}');
+  expect(() => replayModel(path)).toThrow('is damaged: it has no list of interactions. Record it again.');
   await writeFile(path, '{"cassette":2}');
   expect(() => replayModel(path)).toThrow('is not a cassette of version 1, but of version 2. Record it again.');
 });
