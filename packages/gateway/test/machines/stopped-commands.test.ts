@@ -61,6 +61,29 @@ describe('a machine whose run stops after a command that gave it something to do
     expect(instances).toMatchObject([{ id: 'root' }, { id: 'root.1', phase: 'idle' }]);
   });
 
+  it('[A15] [A19] goes on after a failure of the model although a message of a person waits for the next day', async () => {
+    let requests = 0;
+    const model = scriptedModel(() => {
+      if (requests++ === 1) throw new Error('The provider is down.');
+      return { text: 'Yes.', usage: usageOf(requests === 1 ? 1_000 : 0, 0) };
+    });
+    await using gateway = await startTestGateway({
+      ...{ model: { ...model, modelId: 'm' }, prices, definitions },
+      limits: { person: { spend: { perDay: 1 } } },
+      agents: [{ name: 'Desk', definition: 'desk' }],
+      spaces: [{ name: 'Hall', agents: ['Desk'], people: [{ name: 'Ada' }] }],
+    });
+    const [{ id: spaceId }] = (await gateway.api('/api/spaces')).items;
+    const [{ id: entityId }] = (await gateway.api('/api/entities?kind=human')).items;
+    const say = () => gateway.api(`/api/spaces/${spaceId}/messages`, { entityId, text: 'Hello.' });
+    await say();
+    await expect.poll(() => stops(gateway)).toEqual(['end_turn']);
+    await say();
+    await expect.poll(() => stops(gateway)).toEqual(['budget', 'end_turn']);
+    await hire(gateway);
+    await expect.poll(() => stops(gateway), { timeout: 10_000 }).toEqual(['end_turn', 'error', 'budget', 'end_turn']);
+  });
+
   it('[K12] [A19] waits for the next day, and goes on when the limit is raised', async () => {
     const model = { ...scriptedModel(() => ({ text: 'Yes.', usage: usageOf(1_000, 0) })), modelId: 'm' };
     await using gateway = await startTestGateway({ model, prices, definitions, agents });

@@ -1,6 +1,6 @@
-import { countWaiting } from '../../domain/inbox/inbox-capacity.ts';
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import { pushEvent } from '../../domain/inbox/push-event.ts';
+import { IS_WAITING } from '../../domain/inbox/waiting-events.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { InboxEventRow } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
@@ -22,8 +22,7 @@ export async function wakeAfterCommands(
   [command]: readonly Pick<InboxEventRow, 'event_id' | 'payload'>[],
   { at, error }: NextWake,
 ): Promise<boolean> {
-  // Any other event wakes it too.
-  if (command === undefined || (await countWaiting(tx.db, threadId)) > 0) return false;
+  if (command === undefined || (await isWokenBy(tx, threadId, at))) return false;
   const eventId = `after-${command.event_id}`;
   const event = {
     ...fromJson<Extract<InboxEvent, { type: 'command' }>>(command.payload),
@@ -38,4 +37,10 @@ export async function wakeAfterCommands(
     .where('event_id', '=', eventId)
     .execute();
   return true;
+}
+
+/** True if another event wakes the machine by then. One that waits for the next day, because a person has spent a limit, may come later. */
+async function isWokenBy(tx: Tx, threadId: string, at: number): Promise<boolean> {
+  const waiting = tx.db.selectFrom('inbox_events').select('id').where('thread_id', '=', threadId).where(IS_WAITING);
+  return (await waiting.where('available_at', '<=', at).limit(1).executeTakeFirst()) !== undefined;
 }
