@@ -322,6 +322,23 @@ describe.each(databases)('files of messages on $kind', ({ create }) => {
     await expect(sent('---b')).rejects.toMatchObject(refusal);
   });
 
+  test('[O10] the parts of a form are counted with the boundary that the parser uses, however its header is written', async () => {
+    const boundary = `${'-'.repeat(26)}b`;
+    const part = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n\r\n`;
+    const broken = 'The body must be multipart/form-data with one file, and at most the fields name and entityId.';
+    for (const parameters of [
+      `boundary=${boundary}`,
+      `boundary="${boundary}"`,
+      `boundary="\\${boundary}"`,
+      `boundary="${boundary.slice(0, -1)}\\b"`,
+      `x="; boundary=other"; boundary=${boundary}`,
+    ]) {
+      const type = `multipart/form-data; ${parameters}`;
+      const body = Buffer.from(`${part.repeat(21)}--${boundary}--\r\n`);
+      await expect(readSentFile(body, new Headers({ 'content-type': type })), type).rejects.toThrow(broken);
+    }
+  });
+
   test('folders and control characters are removed from names', async () => {
     const { tokens } = await people();
     const named = async (name: string) => (await upload(tokens.ada, PNG, `name=${encodeURIComponent(name)}`)).body.name;

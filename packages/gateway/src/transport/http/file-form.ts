@@ -27,8 +27,9 @@ export async function readSentFile(bytes: Uint8Array, headers: Headers): Promise
 }
 
 async function readForm(bytes: Uint8Array, contentType: string): Promise<SentFile> {
-  assertShortHeads(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), contentType);
-  const parts = [...(await parseForm(bytes, contentType))];
+  const boundary = boundaryOf(contentType);
+  assertShortHeads(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), boundary);
+  const parts = [...(await parseForm(bytes, boundary))];
   const files = parts.flatMap(([, value]) => (typeof value === 'string' ? [] : [value]));
   const [file] = files;
   if (file === undefined || files.length > 1)
@@ -42,8 +43,23 @@ async function readForm(bytes: Uint8Array, contentType: string): Promise<SentFil
   };
 }
 
-async function parseForm(bytes: Uint8Array, contentType: string): Promise<FormData> {
-  const body = new Response(bytes as Uint8Array<ArrayBuffer>, { headers: { 'content-type': contentType } });
+/** No character of a boundary is escaped in quotation marks (RFC 2046). */
+const BOUNDARY = /^[\w'()+,./:=? -]{1,70}$/;
+
+function boundaryOf(contentType: string): string {
+  const [, quoted, plain] = /;\s*boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(contentType) ?? [];
+  const boundary = quoted ?? plain;
+  if (boundary === undefined || !BOUNDARY.test(boundary)) throw notAForm();
+  return boundary;
+}
+
+/**
+ * The parser gets the boundary that the parts were counted with. From the header of the client, it might read another one: in
+ * `boundary="\x"` the backslash escapes, and `a="; boundary=x"; boundary=y` names one inside a text.
+ */
+async function parseForm(bytes: Uint8Array, boundary: string): Promise<FormData> {
+  const headers = { 'content-type': `multipart/form-data; boundary="${boundary}"` };
+  const body = new Response(bytes as Uint8Array<ArrayBuffer>, { headers });
   return await body.formData().catch((cause: unknown) => {
     throw notAForm(cause);
   });
@@ -61,10 +77,7 @@ function textsOf(parts: readonly (readonly [string, unknown])[]): Readonly<Recor
 }
 
 /** The parser takes seconds for many thousand parts or headers, and all other requests wait meanwhile. */
-function assertShortHeads(bytes: Buffer, contentType: string): void {
-  const [, quoted, plain] = /;\s*boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(contentType) ?? [];
-  const boundary = quoted ?? plain;
-  if (boundary === undefined) throw notAForm();
+function assertShortHeads(bytes: Buffer, boundary: string): void {
   const next = `\r\n--${boundary}`;
   let parts = 0;
   for (let at = 0; at !== -1; at = bytes.indexOf(next, at + 1)) {
