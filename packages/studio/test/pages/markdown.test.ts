@@ -19,3 +19,20 @@ test('[S28] a document has headings by level, tasks with their state, aligned co
   ]);
   expect(html).toContain('<p dir="auto">שלום</p>');
 });
+
+test.each(['[*a', 'a*_b ', '_b*', '~a~~b ', '**a', '` a `` b '])(
+  '[S28] a paragraph of 20,000 characters that repeats "%s" is shown as it is, without a search for pairs, and the next one is formatted',
+  (unit) => {
+    const text = unit.repeat(20_000 / unit.length - 10);
+    const html = shown(`${text}\n\nand *this*`);
+    expect(html).not.toMatch(/<(?:strong|del|code)/);
+    expect(html.match(/<em>/g)).toHaveLength(1);
+    expect(html).toContain('<p dir="auto">and <em>this</em></p>');
+    expect(html).toContain(text.trim());
+  },
+);
+
+test('[S28] a long list with a word in bold in each of its items is formatted', () => {
+  const html = shown(Array.from({ length: 700 }, (_, item) => `- **item ${item}** of a_list`).join('\n'));
+  expect(html.match(/<strong>/g)).toHaveLength(700);
+});

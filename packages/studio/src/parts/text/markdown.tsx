@@ -1,8 +1,9 @@
 import { withVisibleControls } from '@lastcall/client/react';
-import { lexer, type Token, type Tokens } from 'marked';
+import type { Token, Tokens } from 'marked';
 import { type ReactElement, type ReactNode, useMemo, useState } from 'react';
 import { Button } from '../ui/button.tsx';
 import { ScrollRegion } from '../ui/scroll-region.tsx';
+import { markdownTokens } from './markdown-tokens.ts';
 import { SHOWN_CHARACTERS } from './shown-characters.ts';
 
 /**
@@ -32,17 +33,12 @@ const MAX_CHARACTERS = 10 * SHOWN_CHARACTERS;
 const MAX_DEPTH = 12;
 
 function parse(text: string): ReactNode {
-  if (isTooNested(text)) return <Plain text={text} />;
   try {
-    return blocksOf(lexer(text, { gfm: true, breaks: true }), 0);
+    const tokens = markdownTokens(text);
+    return tokens === undefined ? <Plain text={text} /> : blocksOf(tokens, 0);
   } catch {
     return <Plain text={text} />;
   }
-}
-
-/** Checked before the text is parsed, because the parser recurses for each level. */
-function isTooNested(text: string): boolean {
-  return /^(?:[ \t]*(?:>|[-*+]|\d{1,9}[.)])){24}/m.test(text) || /[[(*_~`]{200}/.test(text);
 }
 
 function Plain({ text }: { text: string }): ReactElement {
