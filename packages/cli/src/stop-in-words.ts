@@ -1,4 +1,5 @@
 import { EXIT, type ExitCode } from './exit-code.ts';
+import { plainLine } from './terminal/plain-line.ts';
 
 interface Stop {
   readonly reason: string;
@@ -42,7 +43,7 @@ export function stopInWords({ reason, by, tool, dimension, error }: Stop, { aske
       return 'the reply of the model was filtered';
     case 'error':
       // Callers end the sentence.
-      return String(error).replace(/(?<!\.)\.$/, '');
+      return plainLine(String(error), 500).replace(/(?<!\.)\.$/, '');
     default:
       return reason;
   }

@@ -10,8 +10,18 @@ export function createOutput({ json = false }: { json?: boolean | undefined }): 
   return {
     isJson: json,
     result(value, words) {
-      const text = json ? JSON.stringify(value) : words;
+      const text = withVisibleControls(json ? JSON.stringify(value) : words);
       if (text !== '') process.stdout.write(`${text}\n`);
     },
   };
 }
+
+/**
+ * Writes control characters as JSON does, except line breaks and tabs. In a response of a model they could move the cursor, retitle the
+ * window or fill the clipboard. The value of a JSON text stays the same.
+ */
+function withVisibleControls(text: string): string {
+  return text.replace(CONTROLS, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+const CONTROLS = /\r(?!\n)|[^\P{Cc}\t\n\r]/gu;
