@@ -117,4 +117,20 @@ describe('the secrets of a gateway', () => {
     const text = `pin-4711 ${Buffer.from('x:pin-4711').toString('base64')} token-of-somebody word`;
     expect(redact(text)).toMatch(/^\[redacted\] .{0,3}\[redacted\].{0,3} \[redacted\] word$/);
   });
+
+  test('[G63] tokens are recognised by their form, also at the end of a word, and what stands around them stays', () => {
+    const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2ln-bmF0_dXJl';
+    const text = `a.b-${token}, x-${token} "${token}" (eyJhbGci.) lc_sk_0123456789 Bearer ${token} https://ada:pw@host/eyJ`;
+    expect(createRedact()(text)).toBe(
+      'a.b-[redacted], x-[redacted] "[redacted]" (eyJhbGci.) [redacted] [redacted] https://ada:[redacted]@host/eyJ',
+    );
+  });
+
+  test.each(['eyJ-', 'eyJ.', '-eyJa.-', 'a-eyJ.a', 'Bearer ', '://a:', 'lc_sk_', '-lc_sk_-'])(
+    '[X7] a text of a million characters that repeats "%s" does not hold the process, because each pattern reads it once',
+    (unit) => {
+      const text = unit.repeat(1_000_000 / unit.length);
+      expect(createRedact()(text).length).toBeGreaterThan(0);
+    },
+  );
 });
