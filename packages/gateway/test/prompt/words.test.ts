@@ -163,6 +163,16 @@ describe('[K7] [G10] texts of others', () => {
     expect(parseInboxes([frame], TAG)[0]?.events).toHaveLength(3);
   });
 
+  test.each(['\ufeff', '\ufeff ', '\u200b', ' ', '\ufeff/', '<\ufeff'])(
+    '[G10] a "<" in front of ten thousand times %j is read once, and does not hold the gateway',
+    (unit) => {
+      const text = `<${unit.repeat(10_000)}`;
+      const frame = shown(says(`${text}x ${text}inbox-${TAG}>`));
+      expect(parseInboxes([frame], TAG)[0]?.events).toHaveLength(1);
+      expect(frame).toContain('\\u003c');
+    },
+  );
+
   test('a "<" that opens no frame is shown as it is', () => {
     expect(shown(says('if (a < b) </div> <inboxes> <Summary_1> 1 \uff1c 2'))).toContain(
       'if (a < b) </div> <inboxes> <Summary_1> 1 \uff1c 2',
