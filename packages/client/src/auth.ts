@@ -1,3 +1,5 @@
+import { ClientError } from './client-error.ts';
+
 /**
  * Who the client is: a secret key (on servers only), an entity's token, the session of a signed-in browser, or none of these. A token as a
  * function is asked for when it is needed, kept, and asked for again once the gateway refuses it.
@@ -9,7 +11,7 @@ export type Auth =
   | 'none';
 
 export interface Credentials {
-  headers(): Promise<Record<string, string>>;
+  headers(signal?: AbortSignal | null): Promise<Record<string, string>>;
   /** Forgets what was refused. False if there is nothing else to show. */
   renew(): boolean;
 }
@@ -20,13 +22,14 @@ export function toCredentials(auth: Auth): Credentials {
   if (typeof secret === 'string') return { headers: async () => bearer(secret), renew: () => false };
   let known: Promise<string> | undefined;
   return {
-    async headers() {
+    async headers(signal) {
       known ??= Promise.resolve(secret());
       const current = known;
       try {
-        return bearer(await current);
+        return bearer(await untilAborted(current, signal));
       } catch (error) {
-        if (known === current) known = undefined;
+        // A caller who stopped waiting does not take the token from others.
+        if (known === current && error !== signal?.reason) known = undefined;
         throw error;
       }
     },
@@ -35,6 +38,24 @@ export function toCredentials(auth: Auth): Credentials {
       return true;
     },
   };
+}
+
+/** A token function may never answer, e.g. while its own server is down. */
+function untilAborted(token: Promise<string>, signal: AbortSignal | null | undefined): Promise<string> {
+  if (signal == null) return token;
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      const { reason } = signal;
+      reject((reason as Partial<Error> | undefined)?.name === 'TimeoutError' ? tokenMissing(reason) : reason);
+    };
+    if (signal.aborted) return end();
+    signal.addEventListener('abort', end);
+    void token.then(resolve, reject).finally(() => signal.removeEventListener('abort', end));
+  });
+}
+
+function tokenMissing(cause: unknown): ClientError {
+  return new ClientError('unreachable', 'The token function of the client did not answer in time.', { cause });
 }
 
 type Secret = string | (() => string | Promise<string>);

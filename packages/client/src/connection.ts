@@ -137,7 +137,7 @@ function withBody(body: unknown, headers: Readonly<Record<string, string>> = {})
 async function fetchOnce({ options, credentials, clock }: Access, url: string, init: RequestInit): Promise<Response> {
   for (let isRenewed = false; ; isRenewed = true) {
     const project = options.project === undefined ? {} : { 'lastcall-project': options.project };
-    const headers = { ...init.headers, ...project, ...(await credentials.headers()) };
+    const headers = { ...init.headers, ...project, ...(await credentials.headers(init.signal)) };
     const sentAt = Date.now();
     const response = await (options.fetch ?? fetch)(url, {
       ...init,

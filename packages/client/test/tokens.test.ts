@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { createClient } from '../src/index.ts';
+import { startCountingServer } from './support/counting-server.ts';
+
+const UNAUTHORIZED = { status: 401, body: { error: { code: 'token_expired', message: 'Get a new token.' } } };
+const never = (): Promise<string> => new Promise(() => {});
+
+test('a request that waits for its token ends with timeoutMs or its signal, and says that the token is missing', async () => {
+  const client = createClient({ url: 'http://gateway', auth: { token: never }, timeoutMs: 20, attempts: 1 });
+  await expect(client.runs.list()).rejects.toMatchObject({
+    code: 'unreachable',
+    message: 'The token function of the client did not answer in time.',
+  });
+  const abort = new AbortController();
+  const patient = createClient({ url: 'http://gateway', auth: { token: never } });
+  const listing = patient.runs.list({}, { signal: abort.signal });
+  const next = patient.spaces.stream('s', { signal: abort.signal })[Symbol.asyncIterator]().next();
+  abort.abort(new Error('Enough.'));
+  await expect(listing).rejects.toThrow('Enough.');
+  expect(await next).toMatchObject({ done: true });
+});
+
+test('a token function that once gave no token in time is called again', async () => {
+  await using server = await startCountingServer();
+  server.treat({ status: 200, body: { items: [] } });
+  let calls = 0;
+  const token = (): Promise<string> => (++calls === 1 ? never() : Promise.resolve('a-token'));
+  const client = createClient({ url: server.url, auth: { token }, timeoutMs: 200, backoff: { firstMs: 1 } });
+  expect(await client.runs.list()).toEqual({ items: [] });
+  expect(server.seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer a-token']);
+});
