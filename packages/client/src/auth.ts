@@ -11,44 +11,51 @@ export type Auth =
   | 'none';
 
 export interface Credentials {
-  headers(signal?: AbortSignal | null): Promise<Record<string, string>>;
-  /** Forgets what was refused. False if there is nothing else to show. */
-  renew(): boolean;
+  headers(signal?: AbortSignal | null): Promise<Headers>;
+  /** Forgets these headers, which were refused. False if there is nothing else to show. */
+  renew(refused: Headers): boolean;
 }
+
+type Headers = Readonly<Record<string, string>>;
 
 export function toCredentials(auth: Auth): Credentials {
   if (auth === 'session' || auth === 'none') return { headers: async () => ({}), renew: () => false };
   const secret = secretOf(auth);
   if (typeof secret === 'string') return { headers: async () => bearer(secret), renew: () => false };
-  let known: Promise<string> | undefined;
+  let known: Promise<Headers> | undefined;
+  let shown: Headers | undefined;
+  const ask = async (): Promise<Headers> => bearer(await secret());
   return {
     async headers(signal) {
-      known ??= Promise.resolve(secret());
+      known ??= ask();
       const current = known;
       try {
-        return bearer(await untilAborted(current, signal));
+        const headers = await untilAborted(current, signal);
+        if (known === current) shown = headers;
+        return headers;
       } catch (error) {
         // A caller who stopped waiting does not take the token from others.
         if (known === current && error !== signal?.reason) known = undefined;
         throw error;
       }
     },
-    renew() {
-      known = undefined;
+    renew(refused) {
+      // Many requests may be refused for the same token: only the first asks for a new one.
+      if (refused === shown) [known, shown] = [undefined, undefined];
       return true;
     },
   };
 }
 
 /** A token function may never answer, e.g. while its own server is down. */
-function untilAborted(token: Promise<string>, signal: AbortSignal | null | undefined): Promise<string> {
+function untilAborted<T>(token: Promise<T>, signal: AbortSignal | null | undefined): Promise<T> {
   if (signal == null) return token;
   return new Promise((resolve, reject) => {
     const end = (): void => {
       const { reason } = signal;
       reject((reason as Partial<Error> | undefined)?.name === 'TimeoutError' ? tokenMissing(reason) : reason);
     };
-    if (signal.aborted) return end();
+    if (signal.aborted) end();
     signal.addEventListener('abort', end);
     void token.then(resolve, reject).finally(() => signal.removeEventListener('abort', end));
   });
@@ -70,6 +77,6 @@ function secretOf(auth: Exclude<Auth, string>): Secret {
   );
 }
 
-function bearer(secret: string): Record<string, string> {
+function bearer(secret: string): Headers {
   return { authorization: `Bearer ${secret}` };
 }

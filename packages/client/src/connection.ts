@@ -137,7 +137,8 @@ function withBody(body: unknown, headers: Readonly<Record<string, string>> = {})
 async function fetchOnce({ options, credentials, clock }: Access, url: string, init: RequestInit): Promise<Response> {
   for (let isRenewed = false; ; isRenewed = true) {
     const project = options.project === undefined ? {} : { 'lastcall-project': options.project };
-    const headers = { ...init.headers, ...project, ...(await credentials.headers(init.signal)) };
+    const shown = await credentials.headers(init.signal);
+    const headers = { ...init.headers, ...project, ...shown };
     const sentAt = Date.now();
     const response = await (options.fetch ?? fetch)(url, {
       ...init,
@@ -148,7 +149,7 @@ async function fetchOnce({ options, credentials, clock }: Access, url: string, i
     });
     clock.learn(response.headers, sentAt);
     if (response.ok) return response;
-    if (response.status !== 401 || isRenewed || !credentials.renew()) throw await toClientError(response);
+    if (response.status !== 401 || isRenewed || !credentials.renew(shown)) throw await toClientError(response);
     await response.body?.cancel();
   }
 }

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { createClient } from '../src/index.ts';
 import { startCountingServer } from './support/counting-server.ts';
 
-const UNAUTHORIZED = { status: 401, body: { error: { code: 'token_expired', message: 'Get a new token.' } } };
 const never = (): Promise<string> => new Promise(() => {});
 
 test('a request that waits for its token ends with timeoutMs or its signal, and says that the token is missing', async () => {
@@ -28,4 +27,23 @@ test('a token function that once gave no token in time is called again', async (
   const client = createClient({ url: server.url, auth: { token }, timeoutMs: 200, backoff: { firstMs: 1 } });
   expect(await client.runs.list()).toEqual({ items: [] });
   expect(server.seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer a-token']);
+});
+
+test('requests that are refused for the same token get one new token together, also those that are refused late', async () => {
+  let [calls, valid] = [0, 'token-1'];
+  const token = async (): Promise<string> => `token-${++calls}`;
+  const first = Promise.withResolvers<void>();
+  const gateway: typeof fetch = async (url, init) => {
+    if (new Headers(init?.headers).get('authorization') === `Bearer ${valid}`) return Response.json({ items: [] });
+    if (String(url).endsWith('/api/spaces')) await first.promise;
+    return Response.json({ error: { code: 'token_expired', message: 'Get a new token.' } }, { status: 401 });
+  };
+  const client = createClient({ url: 'http://gateway', auth: { token }, fetch: gateway });
+  await client.runs.list();
+  valid = 'token-2';
+  const late = client.spaces.list();
+  await client.runs.list();
+  first.resolve();
+  await late;
+  expect(calls).toBe(2);
 });
