@@ -48,13 +48,16 @@ export async function* followStream<E extends Numbered>(
     const hidden = new Error('The page is in the background.');
     const unwatch = onceHidden(hiddenMs, () => cut.abort(hidden));
     let failure: ClientError | undefined;
+    const { silenceMs = SILENCE_MS } = connection.options;
+    const silence = setTimeout(() => cut.abort(new DOMException('No answer.', 'TimeoutError')), silenceMs);
     try {
       signal?.throwIfAborted();
       const response = await connection.open(request, { lastEventId: state.last?.toString(), signal: cut.signal });
+      clearTimeout(silence);
       assertEventStream(response);
       state = nextStream(state, { type: 'opened', start: startOf(response) });
       onConnection?.('live');
-      for await (const event of readEvents<E>(response, { cut, silenceMs: connection.options.silenceMs })) {
+      for await (const event of readEvents<E>(response, { cut, silenceMs })) {
         const isNew = !isRepeated(state, event);
         state = nextStream(state, { type: 'received', event });
         if (isNew) yield event;
@@ -63,6 +66,7 @@ export async function* followStream<E extends Numbered>(
       if (signal?.aborted === true) return;
       failure = asClientError(error);
     } finally {
+      clearTimeout(silence);
       unwatch();
       signal?.removeEventListener('abort', end);
       // Also where the reader of the events left.
@@ -94,6 +98,9 @@ function startOf({ headers }: Response): number | undefined {
   return id === null ? undefined : Number(id);
 }
 
+/** The gateway says something every 15 s. */
+const SILENCE_MS = 40_000;
+
 interface Reading {
   readonly cut: AbortController;
   readonly silenceMs?: number | undefined;
@@ -102,7 +109,7 @@ interface Reading {
 /** The events of one response. However its bytes are cut, they are the same. It reads on when it is asked for more. */
 export async function* readEvents<E>(
   { body }: Pick<Response, 'body'>,
-  { cut, silenceMs = 40_000 }: Reading,
+  { cut, silenceMs = SILENCE_MS }: Reading,
 ): AsyncGenerator<E, void, undefined> {
   if (body === null) return;
   const events: E[] = [];

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { createClient, type StreamOptions } from '../src/index.ts';
+
+const backoff = { firstMs: 1, maxMs: 2 };
+const event = (seq: number): string => `id: ${seq}\ndata: {"type":"agent.active","seq":${seq}}\n\n`;
+
+/** What a gateway says in the first connection of a stream, which stays open. */
+function streamOf(...seqs: readonly number[]): Response {
+  const said = new TextEncoder().encode(seqs.map(event).join(''));
+  const body = new ReadableStream({ start: (controller) => controller.enqueue(said) });
+  return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+}
+
+/** A gateway that accepts the connection and says nothing. */
+const silent: typeof fetch = (_url, init) =>
+  new Promise((_resolve, reject) => {
+    init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
+  });
+
+async function seqsOf(client: ReturnType<typeof createClient>, options: StreamOptions, until: number) {
+  const seqs: (number | undefined)[] = [];
+  for await (const { seq } of client.spaces.stream('s', options)) {
+    seqs.push(seq);
+    if (seq === until) break;
+  }
+  return seqs;
+}
+
+test('[S10] a stream that a silent gateway never opens is given up after silenceMs, and opened again', async () => {
+  let connections = 0;
+  const gateway: typeof fetch = async (url, init) => (++connections === 1 ? silent(url, init) : streamOf(1));
+  const client = createClient({ url: 'http://gateway', auth: 'none', fetch: gateway, silenceMs: 20, backoff });
+  expect(await seqsOf(client, {}, 1)).toEqual([1]);
+  const never = createClient({ url: 'http://gateway', auth: 'none', fetch: silent, silenceMs: 20, attempts: 1 });
+  const events = never.chat.stream({ message: 'Hello.' })[Symbol.asyncIterator]();
+  await expect(events.next()).rejects.toMatchObject({
+    code: 'unreachable',
+    message: 'The gateway did not answer in time.',
+  });
+});
