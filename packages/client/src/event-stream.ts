@@ -58,6 +58,7 @@ export async function* followStream<E extends Numbered>(
       state = nextStream(state, { type: 'opened', start: startOf(response) });
       onConnection?.('live');
       for await (const event of readEvents<E>(response, { cut, silenceMs })) {
+        if (signal?.aborted === true) return;
         const isNew = !isRepeated(state, event);
         state = nextStream(state, { type: 'received', event });
         if (isNew) yield event;

@@ -38,3 +38,15 @@ test('[S10] a stream that a silent gateway never opens is given up after silence
     message: 'The gateway did not answer in time.',
   });
 });
+
+test('[S10] a stream gives no more events once its signal is aborted, also those that came in the same packet', async () => {
+  const gateway: typeof fetch = async () => streamOf(1, 2, 3, 4);
+  const client = createClient({ url: 'http://gateway', auth: 'none', fetch: gateway, backoff });
+  const abort = new AbortController();
+  const seqs: (number | undefined)[] = [];
+  for await (const { seq } of client.spaces.stream('s', { signal: abort.signal })) {
+    seqs.push(seq);
+    if (seq === 2) abort.abort();
+  }
+  expect(seqs).toEqual([1, 2]);
+});
