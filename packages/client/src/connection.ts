@@ -111,7 +111,7 @@ async function call<O extends OperationName>(
     const limit = AbortSignal.timeout(timeoutMs);
     try {
       const both = signal === undefined ? limit : AbortSignal.any([signal, limit]);
-      return (await (await fetchOnce(access, url, { ...init, signal: both })).json()) as Operations[O]['answer'];
+      return (await readJson(await fetchOnce(access, url, { ...init, signal: both }))) as Operations[O]['answer'];
     } catch (error) {
       signal?.throwIfAborted();
       const failure = asClientError(error);
@@ -120,6 +120,14 @@ async function call<O extends OperationName>(
       signal?.throwIfAborted();
     }
   }
+}
+
+/** A proxy may answer with a page, e.g. to log in. */
+function readJson(response: Response): Promise<unknown> {
+  return response.json().catch((cause: unknown) => {
+    if (!(cause instanceof SyntaxError)) throw cause;
+    throw new ClientError('unreachable', "The answer is not a gateway's JSON. Check the URL and the proxy.", { cause });
+  });
 }
 
 /** How often a request is sent at most. */

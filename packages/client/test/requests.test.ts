@@ -77,3 +77,14 @@ test('all items of a list are read page by page, until there are as many as were
   expect(asked).toEqual([undefined, '2', '4']);
   expect(await everyItem(read, { most: 3 })).toEqual([0, 1, 2, 3]);
 });
+
+test("a proxy's page in place of an answer says where to look, and a write is not sent again for it", async () => {
+  await using server = await startCountingServer();
+  const client = createClient({ url: server.url, auth: { key: 'k' } });
+  server.treat({ status: 200, text: '<html>Log in</html>', headers: { 'content-type': 'text/html' } });
+  await expect(client.agents.create({ name: 'A', config: { instructions: 'A.' } } as never)).rejects.toMatchObject({
+    code: 'unreachable',
+    message: "The answer is not a gateway's JSON. Check the URL and the proxy.",
+  });
+  expect(server.seen).toHaveLength(1);
+});
