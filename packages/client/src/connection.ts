@@ -204,8 +204,16 @@ function assertUrl({ url }: ClientOptions): void {
   );
 }
 
-function urlOf({ url = page.location?.origin ?? '' }: ClientOptions, path: string, query: object = {}): string {
-  const target = new URL(url.replace(/\/+$/, '') + path);
+/** Only a request shows that there is no page: the module of a page may be loaded on a server first. */
+export function originOf({ url = page.location?.origin }: ClientOptions): string {
+  if (url !== undefined) return url;
+  throw new TypeError(
+    'The client has no url, and there is no page whose origin it could use. Give createClient a url.',
+  );
+}
+
+function urlOf(options: ClientOptions, path: string, query: object = {}): string {
+  const target = new URL(originOf(options).replace(/\/+$/, '') + path);
   for (const [name, value] of Object.entries(query))
     if (value !== undefined) target.searchParams.set(name, String(value));
   return target.href;

@@ -1,7 +1,7 @@
 import { createParser } from 'eventsource-parser';
 import { backoffMs, pause } from './backoff.ts';
 import { ClientError } from './client-error.ts';
-import { asClientError, type Connection, type StreamRequest } from './connection.ts';
+import { asClientError, type Connection, originOf, type StreamRequest } from './connection.ts';
 import { onceHidden, onceShown } from './page-visibility.ts';
 import { isRepeated, type Numbered, nextStream, startStream } from './stream-state.ts';
 
@@ -39,6 +39,8 @@ export async function* followStream<E extends Numbered>(
   request: StreamRequest,
   { after, signal, hiddenMs, onConnection, attempts = Number.POSITIVE_INFINITY }: FollowOptions = {},
 ): AsyncGenerator<E, void, undefined> {
+  // Waiting does not give the client an address.
+  originOf(connection.options);
   let state = startStream(after, attempts);
   onConnection?.('connecting');
   for (;;) {

@@ -50,3 +50,10 @@ test('[S10] a stream gives no more events once its signal is aborted, also those
   }
   expect(seqs).toEqual([1, 2]);
 });
+
+test('a client without an address, where there is no page, says so: a stream does not try for ever', async () => {
+  const client = createClient({ auth: 'none', backoff });
+  const missing = 'The client has no url, and there is no page whose origin it could use. Give createClient a url.';
+  await expect(client.runs.list()).rejects.toThrow(missing);
+  await expect(client.spaces.stream('s')[Symbol.asyncIterator]().next()).rejects.toThrow(missing);
+});
