@@ -2,11 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pending, tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { startTestGateway, type TestGateway } from '@lastcall/gateway/testing';
-import { act, createElement, type ReactElement, StrictMode } from 'react';
+import { act, createElement, type ReactElement, StrictMode, useEffect } from 'react';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Client, createClient } from '../src/index.ts';
-import { type CardProps, LastcallProvider, ToolCard, usePending, useRun, useSpace } from '../src/react/index.ts';
+import {
+  type CardProps,
+  LastcallProvider,
+  ToolCard,
+  useLastcall,
+  usePending,
+  useRun,
+  useSpace,
+} from '../src/react/index.ts';
 import { createRoot, window } from './support/page.ts';
 
 const opened: (() => Promise<void>)[] = [];
@@ -78,9 +86,9 @@ async function render(client: Client, element: ReactElement, components = {}) {
   const container = document.createElement('div');
   const root = createRoot(container);
   // As in development: React mounts everything twice.
-  const show = (shown: ReactElement): Promise<void> =>
+  const show = (shown: ReactElement, as = client): Promise<void> =>
     act(async () =>
-      root.render(createElement(StrictMode, null, createElement(LastcallProvider, { client, components }, shown))),
+      root.render(createElement(StrictMode, null, createElement(LastcallProvider, { client: as, components }, shown))),
     );
   await show(element);
   opened.push(() => act(async () => root.unmount()));
@@ -275,6 +283,56 @@ describe('the hooks', () => {
     await page.click('#ask');
     await page.seen((root) => root.querySelector('[data-count="1"]'));
     expect(page.container.querySelector('#confirm')).not.toBeNull();
+  });
+
+  test('[S10] usePending shows no calls of another list, or of another user, while it loads', async () => {
+    const { ada, ben, spaceId } = await openDesk((place) => [() => enter(place), { toolName: 'ask', input: { q: 1 } }]);
+    const committed: string[] = [];
+    const who = new Map<Client, string>([
+      [ada, 'Ada'],
+      [ben, 'Ben'],
+    ]);
+    function Inbox({ show }: { show: 'waiting' | 'answered' }): ReactElement {
+      const { calls } = usePending({ show, everyMs: 20 });
+      const { client } = useLastcall();
+      useEffect(() => {
+        committed.push(`${who.get(client)} ${show} ${calls?.map(({ status }) => status) ?? 'loading'}`);
+      }, [client, show, calls]);
+      return createElement('p', { 'data-count': calls?.length }, show);
+    }
+    const page = await render(ada, createElement(Inbox, { show: 'waiting' }));
+    await ada.spaces.say(spaceId, { text: 'Ask me.' });
+    await page.seen((root) => root.querySelector('[data-count="1"]'));
+    await page.show(createElement(Inbox, { show: 'answered' }));
+    await page.seen((root) => root.querySelector('[data-count="0"]'));
+    expect(committed).not.toContain('Ada answered pending');
+    await page.show(createElement(Inbox, { show: 'waiting' }));
+    await page.seen((root) => root.querySelector('[data-count="1"]'));
+    const changed = committed.length;
+    await page.show(createElement(Inbox, { show: 'waiting' }), ben);
+    expect(committed[changed]).toBe('Ben waiting loading');
+  });
+
+  test('[S10] usePending does not ask again while the gateway has not answered', async () => {
+    const { gateway, admin } = await openDesk(() => []);
+    const answered = Promise.withResolvers<void>();
+    let asked = 0;
+    const slowly: typeof fetch = async (...[url, init]) => {
+      asked += 1;
+      await answered.promise;
+      return fetch(url, init);
+    };
+    const slow = createClient({ url: gateway.url, auth: { key: gateway.secretKey }, fetch: slowly });
+    function Inbox(): ReactElement {
+      return createElement('p', { 'data-count': usePending({ everyMs: 1 }).calls?.length });
+    }
+    const page = await render(slow, createElement(Inbox));
+    for (let count = 0; count < 10; count++) await admin.runs.list();
+    // React mounts everything twice, and the first request is given up.
+    expect(asked).toBe(2);
+    answered.resolve();
+    await page.seen((root) => root.querySelector('[data-count="0"]'));
+    await page.seen(() => asked > 2);
   });
 
   test('[S10] usePending lists all calls that wait, and useSpace all members, also if there are more than a page has', async () => {

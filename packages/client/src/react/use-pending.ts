@@ -4,6 +4,7 @@ import { isPageHidden } from '../page-visibility.ts';
 import type { Verdict } from '../verdict.ts';
 import type { Answer, PendingCall } from '../wire.generated.ts';
 import { useLastcall } from './provider.ts';
+import { useChange } from './use-change.ts';
 
 export interface PendingOptions {
   /** Default `waiting`. */
@@ -25,20 +26,31 @@ export function usePending({ show = 'waiting', everyMs = 5_000 }: PendingOptions
   const [calls, setCalls] = useState<readonly PendingCall[]>();
   const [error, setError] = useState<Error>();
   const [asked, setAsked] = useState(0);
+  useChange([client, show], () => {
+    setCalls(undefined);
+    setError(undefined);
+  });
   useEffect(() => {
     const abort = new AbortController();
     const { signal } = abort;
+    let isLoading = false;
     const load = async (): Promise<void> => {
+      // A gateway that is slow, or does not answer, would get more requests each time.
+      if (isLoading) return;
+      isLoading = true;
       try {
         const items = await everyItem(
           (page) => client.pending.list({ status: STATUS[show], ...page }, { signal }),
           // Each call that waits has to be answered. Those that ended are only the newest.
           show === 'waiting' ? {} : { most: 1 },
         );
+        if (signal.aborted) return;
         setCalls(items);
         setError(undefined);
       } catch (error) {
         if (!signal.aborted) setError(error as Error);
+      } finally {
+        isLoading = false;
       }
     };
     void load();
