@@ -590,6 +590,38 @@ describe('the hooks', () => {
     expect(page.one('button').dataset.earlier).toBe('false');
   });
 
+  test('[S10] a page that changes to another space or run never shows the one before in its place', async () => {
+    const { gateway, admin, ada, spaceId } = await openDesk(() => ['Done.', 'Done.']);
+    const other = await admin.spaces.create({ name: 'Other' });
+    await ada.spaces.say(spaceId, { text: 'Go.' });
+    await expect.poll(async () => (await admin.runs.list()).items).toHaveLength(1);
+    const runId = (await admin.runs.list()).items[0]?.id ?? '';
+    const committed: unknown[] = [];
+    function Both({ space, run }: { space: string; run: string }): ReactElement {
+      const { space: shownSpace, error } = useSpace(space);
+      const { run: shownRun, error: failure } = useRun(run);
+      useEffect(() => {
+        const isOther = (shownSpace?.id ?? space) !== space || (shownRun?.id ?? run) !== run;
+        if (isOther || (run === runId && failure)) committed.push([space, shownSpace?.id, run, shownRun?.id, failure]);
+      }, [space, run, shownSpace, shownRun, failure]);
+      return createElement('p', {
+        'data-space': shownSpace?.id,
+        'data-run': shownRun?.id,
+        'data-error': !!(error ?? failure),
+      });
+    }
+    const page = await render(
+      createClient({ url: gateway.url, auth: { key: gateway.secretKey } }),
+      createElement(Both, { space: spaceId, run: runId }),
+    );
+    await page.seen((root) => root.querySelector(`[data-space="${spaceId}"][data-run="${runId}"]`));
+    await page.show(createElement(Both, { space: other.id, run: 'none' }));
+    await page.seen((root) => root.querySelector(`[data-space="${other.id}"][data-error=true]`));
+    await page.show(createElement(Both, { space: spaceId, run: runId }));
+    await page.seen((root) => root.querySelector(`[data-space="${spaceId}"][data-run="${runId}"][data-error=false]`));
+    expect(committed).toEqual([]);
+  });
+
   test('a space that does not exist gives a readable error, and a hook without a provider says what is missing', async () => {
     const { ada } = await openDesk(() => ['Hello.']);
     const page = await render(ada, createElement(Room, { id: 'none' }));

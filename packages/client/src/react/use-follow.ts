@@ -1,5 +1,6 @@
 import { type DependencyList, useEffect, useState } from 'react';
 import type { ConnectionState, StreamOptions } from '../event-stream.ts';
+import { useChange } from './use-change.ts';
 
 interface Followed {
   readonly connection: ConnectionState;
@@ -14,9 +15,20 @@ export interface Following extends StreamOptions {
   readonly setError: (error: unknown) => void;
 }
 
+interface FollowedValues {
+  /** It is run again when one of them changes. */
+  readonly deps: DependencyList;
+  /** Called when one of them has changed, before anything is shown. */
+  readonly forget: () => void;
+}
+
 /** Runs a function until the component unmounts, and reports the state of its connection. */
-export function useFollow(follow: (following: Following) => Promise<void>, deps: DependencyList): Followed {
+export function useFollow(follow: (following: Following) => Promise<void>, { deps, forget }: FollowedValues): Followed {
   const [state, setState] = useState<Followed>(START);
+  useChange(deps, () => {
+    setState(START);
+    forget();
+  });
   useEffect(() => {
     const abort = new AbortController();
     const { signal } = abort;

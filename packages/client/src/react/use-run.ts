@@ -30,12 +30,15 @@ export function useRun(id: string, { withWriting = false }: RunOptions = {}): Us
   const [run, setRun] = useState<Run>();
   const [entries, setEntries] = useState<readonly RunEntry[]>([]);
   const [written, setWritten] = useState(NOTHING);
+  const forget = (): void => {
+    setRun(undefined);
+    setEntries([]);
+    setWritten(NOTHING);
+  };
   const { connection, error } = useFollow(
     async ({ signal, onConnection, setError }) => {
       const known: RunEntry[] = [];
-      setRun(undefined);
-      setEntries(known);
-      setWritten(NOTHING);
+      forget();
       /**
        * Reads the run, then the entries written since the last read, in pages. The order matters: a run that has ended
        * writes no more.
@@ -83,7 +86,7 @@ export function useRun(id: string, { withWriting = false }: RunOptions = {}): Us
         if (withWriting) setWritten((before) => nextWritten(before, event));
       }
     },
-    [client, id, withWriting],
+    { deps: [client, id, withWriting], forget },
   );
   const cancel = useCallback(async () => {
     const cancelled = await client.runs.cancel(id);

@@ -76,7 +76,7 @@ export function useSpace(id: string): UsedSpace {
         if (event.type === 'member.joined' || event.type === 'member.left') void loadMembers().catch(setError);
       }
     },
-    [client, id],
+    { deps: [client, id], forget: () => setView(undefined) },
   );
   const say = useCallback<UsedSpace['say']>((text, more) => client.spaces.say(id, { text, ...more }), [client, id]);
   const loadEarlier = useCallback(async () => {
