@@ -31,6 +31,8 @@ const REFUSED: readonly (readonly [path: string, sent: object, field: string])[]
   ['/v1/chat/completions', { reasoning: { effort: 'low' } }, 'reasoning'],
   ['/v1/chat/completions', { verbosity: 'low' }, 'verbosity'],
   ['/v1/chat/completions', { top_k: 5 }, 'top_k'],
+  ['/v1/chat/completions', { max_tool_calls: 1 }, 'max_tool_calls'],
+  ['/v1/chat/completions', { background: true }, 'background'],
   ['/v1/responses', { max_tokens: 5 }, 'max_tokens'],
   ['/v1/responses', { max_completion_tokens: 5 }, 'max_completion_tokens'],
   ['/v1/responses', { reasoning_effort: 'low' }, 'reasoning_effort'],

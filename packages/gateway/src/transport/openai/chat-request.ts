@@ -94,6 +94,8 @@ const REFUSED: readonly Rule[] = [
   ['verbosity', isUnusual('medium'), 'is not supported: say in a system message how long answers should be.'],
   ['max_output_tokens', isSet, 'belongs to /v1/responses: use max_completion_tokens.'],
   ['reasoning', isSet, 'belongs to /v1/responses: use reasoning_effort.'],
+  ['max_tool_calls', isSet, 'is not supported: limit the steps of the agent.'],
+  ['background', isSet, 'is not supported: a run always continues if its client disconnects.'],
   ['top_k', isSet, 'is not supported: use top_p.'],
 ];
 
