@@ -29,6 +29,7 @@ const inputSchema = {
 const tools = {
   confirm: { executionType: 'space', inputSchema, resultSchema: { type: 'boolean' }, display: { customUI: 'yesNo' } },
   ask: { executionType: 'space', inputSchema, resultSchema: { type: 'integer' } },
+  ask_name: { executionType: 'space', inputSchema, resultSchema: { type: 'string' } },
   /** Asks twice: the second question comes after the first answer. */
   introduce: tool({
     description: 'Introduces two people.',
@@ -188,6 +189,24 @@ describe('the hooks', () => {
     await page.click('button');
     await page.seen((root) => root.querySelector('[data-status=complete]'));
     expect(page.one('[role=status]').textContent).toBe('Done. (Ada)');
+  });
+
+  test('[S10] a call whose result is a text has a card that takes it as it is written, without quotes', async () => {
+    const { ada, spaceId } = await openDesk((place) => [
+      () => enter(place),
+      { toolName: 'ask_name', input: { what: 'Who?' } },
+      'W',
+      'D',
+    ]);
+    const page = await render(ada, createElement(Room, { id: spaceId }));
+    await page.seen((root) => root.querySelector('h1')?.textContent === 'Desk');
+    await act(async () => void (await ada.spaces.say(spaceId, { text: 'Ask me.' })));
+    await page.seen((root) => root.querySelector('[data-card=ask_name][data-status=waiting]'));
+    await page.write('textarea', 'Anna "the fast" Berg');
+    await page.click('button');
+    await page.seen((root) => root.querySelector('[data-status=complete]'));
+    const { items } = await ada.spaces.messages(spaceId);
+    expect(items.find(({ kind }) => kind === 'tool')?.metadata.output).toBe('Anna "the fast" Berg');
   });
 
   test('[S10] two pages agree: the person who is late sees who was faster', async () => {

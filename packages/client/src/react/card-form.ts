@@ -17,10 +17,23 @@ export interface FormField {
 /** A form made from the schema of the result. A schema that it cannot draw is answered as JSON, so that no card is a dead end. */
 export function FormFields(props: FieldsProps): ReactElement {
   const fields = fieldsOf(props.call.resultSchema);
-  return fields === undefined ? h(JsonForm, props) : h(Form, { ...props, fields });
+  if (fields !== undefined) return h(Form, { ...props, fields, toResult: (values) => values });
+  const text = textField(props.call.resultSchema);
+  if (text === undefined) return h(JsonForm, props);
+  return h(Form, { ...props, fields: [text], toResult: (values) => values[text.name] });
 }
 
-function Form({ answer, isOff, shown, fields }: FieldsProps & { readonly fields: readonly FormField[] }): ReactElement {
+/** For a result that is a text. People write it as it is, and not in the quotes of JSON. */
+function textField(schema: unknown): FormField | undefined {
+  return isFields(schema) && schema.type === 'string' ? fieldOf('Answer', schema, true) : undefined;
+}
+
+interface FormProps extends FieldsProps {
+  readonly fields: readonly FormField[];
+  readonly toResult: (values: Readonly<Record<string, unknown>>) => unknown;
+}
+
+function Form({ answer, isOff, shown, fields, toResult }: FormProps): ReactElement {
   const [typed, setTyped] = useState<Typed>({});
   const isMissing = fields.some(({ name, isRequired }) => isRequired && (typed[name] ?? '') === '');
   return h(
@@ -30,7 +43,7 @@ function Form({ answer, isOff, shown, fields }: FieldsProps & { readonly fields:
     button('Send', {
       isOff: isOff || isMissing,
       shown,
-      onClick: () => send(answer({ result: valuesOf(fields, typed) })),
+      onClick: () => send(answer({ result: toResult(valuesOf(fields, typed)) })),
     }),
   );
 }
@@ -60,7 +73,7 @@ export function DrawnFields({ fields, typed, onChange }: DrawnFieldsProps): Reac
 }
 
 /** The object that the fields mean. Empty ones are left out. */
-export function valuesOf(fields: readonly FormField[], typed: Typed): object {
+export function valuesOf(fields: readonly FormField[], typed: Typed): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     fields.flatMap((field) => {
       const text = typed[field.name] ?? '';
@@ -78,7 +91,7 @@ export function textsOf(fields: readonly FormField[], value: unknown): Typed | u
   const typed = Object.fromEntries(texts) as Typed;
   const isWhole = fields.every(
     ({ name }) =>
-      JSON.stringify(value[name]) === JSON.stringify((valuesOf(fields, typed) as Record<string, unknown>)[name]),
+      JSON.stringify(value[name]) === JSON.stringify(valuesOf(fields, typed)[name]),
   );
   return isWhole ? typed : undefined;
 }
