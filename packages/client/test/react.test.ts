@@ -609,6 +609,40 @@ describe('the hooks', () => {
     expect(page.one('button').dataset.earlier).toBe('false');
   });
 
+  test('[S10] a space and a run that could not be loaded are loaded again, also while their streams stay connected', async () => {
+    const { gateway, admin, ada, spaceId } = await openDesk(() => ['Done.']);
+    await ada.spaces.say(spaceId, { text: 'Go.' });
+    await expect.poll(async () => (await admin.runs.list({ status: 'completed' })).items).toHaveLength(1);
+    const runId = (await admin.runs.list()).items[0]?.id ?? '';
+    const failures = new Map<string, number>();
+    /** The first answers with the messages and the entries are those of a database that is away. */
+    const failing: typeof fetch = async (...[url, init]) => {
+      const name = /(messages|transcript)(\?|$)/.exec(String(url))?.[1];
+      const count = failures.get(name ?? '') ?? 0;
+      if (name === undefined || count === 3) return fetch(url, init);
+      failures.set(name, count + 1);
+      return Response.json({ error: { code: 'store_unavailable', message: 'The database is away.' } }, { status: 503 });
+    };
+    const client = createClient({
+      url: gateway.url,
+      auth: { key: gateway.secretKey },
+      fetch: failing,
+      attempts: 1,
+    });
+    function Both(): ReactElement {
+      const { items, error } = useSpace(spaceId);
+      const { run, error: failure } = useRun(runId);
+      return createElement('p', {
+        'data-items': items.length,
+        'data-status': run?.status,
+        'data-error': (error ?? failure)?.message,
+      });
+    }
+    const page = await render(client, createElement(Both));
+    await page.seen((root) => root.querySelector('[data-error="The database is away."]'));
+    await page.seen((root) => root.querySelector('[data-items="2"][data-status=completed]:not([data-error])'));
+  });
+
   test('[S10] a page that changes to another space or run never shows the one before in its place', async () => {
     const { gateway, admin, ada, spaceId } = await openDesk(() => ['Done.', 'Done.']);
     const other = await admin.spaces.create({ name: 'Other' });

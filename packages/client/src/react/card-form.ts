@@ -90,8 +90,7 @@ export function textsOf(fields: readonly FormField[], value: unknown): Typed | u
     .map((field) => [field.name, textOf(field, value[field.name])]);
   const typed = Object.fromEntries(texts) as Typed;
   const isWhole = fields.every(
-    ({ name }) =>
-      JSON.stringify(value[name]) === JSON.stringify(valuesOf(fields, typed)[name]),
+    ({ name }) => JSON.stringify(value[name]) === JSON.stringify(valuesOf(fields, typed)[name]),
   );
   return isWhole ? typed : undefined;
 }

@@ -1,4 +1,5 @@
 import { useCallback, useMemo, useState } from 'react';
+import { backoffMs, pause } from '../backoff.ts';
 import type { ConnectionState } from '../event-stream.ts';
 import { type RunStep, toSteps, waitingAt } from '../timeline/steps.ts';
 import type { Run, RunEntry, RunEvent } from '../wire.generated.ts';
@@ -61,14 +62,22 @@ export function useRun(id: string, { withWriting = false }: RunOptions = {}): Us
       const show = async (): Promise<void> => {
         const loaded = await load();
         if (signal.aborted) return;
+        failures = 0;
         setError(undefined);
         setEntries([...known]);
         setRun(loaded);
         const hasEnded = loaded.status !== 'running' && loaded.status !== 'queued';
         if (hasEnded && waitingAt(known).length === 0) ended.abort();
       };
-      const refresh = oneAtATime(show, setError);
       const following = AbortSignal.any([signal, ended.signal]);
+      let failures = 0;
+      const refresh = oneAtATime(show, (error) => {
+        if (following.aborted) return;
+        setError(error);
+        failures += 1;
+        // There may be no further event.
+        void pause(backoffMs(failures), following).then(() => (following.aborted ? undefined : refresh()));
+      });
       const events = client.runs.stream(id, {
         signal: following,
         // Without its beginning, a text would be wrong.
@@ -81,9 +90,13 @@ export function useRun(id: string, { withWriting = false }: RunOptions = {}): Us
         },
       });
       // Text that is still being written is not in the transcript yet.
-      for await (const event of events) {
-        if (!event.type.endsWith('delta')) refresh();
-        if (withWriting) setWritten((before) => nextWritten(before, event));
+      try {
+        for await (const event of events) {
+          if (!event.type.endsWith('delta')) refresh();
+          if (withWriting) setWritten((before) => nextWritten(before, event));
+        }
+      } finally {
+        ended.abort();
       }
     },
     { deps: [client, id, withWriting], forget },

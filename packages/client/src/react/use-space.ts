@@ -1,4 +1,5 @@
 import { useCallback, useRef, useState } from 'react';
+import { backoffMs, pause } from '../backoff.ts';
 import type { Client } from '../create-client.ts';
 import type { ConnectionState } from '../event-stream.ts';
 import { everyItem } from '../every-item.ts';
@@ -41,7 +42,8 @@ export function useSpace(id: string): UsedSpace {
       // Events that arrive while the state loads are applied after it: none is missed, and one that is in both counts
       // once.
       let early: SpaceEvent[] | undefined = [];
-      const load = async (): Promise<void> => {
+      let isOver = false;
+      const load = async (failures = 0): Promise<void> => {
         const events: SpaceEvent[] = [];
         early = events;
         try {
@@ -52,7 +54,11 @@ export function useSpace(id: string): UsedSpace {
           setError(undefined);
           show(() => events.reduce(afterEvent, loaded));
         } catch (error) {
-          if (early === events) setError(error);
+          const isLast = (): boolean => early === events && !isOver && !signal.aborted;
+          if (!isLast()) return;
+          setError(error);
+          // The stream may stay connected for hours, and would bring nothing that the page can show.
+          void pause(backoffMs(failures + 1), signal).then(() => (isLast() ? load(failures + 1) : undefined));
         }
       };
       const loadMembers = async (): Promise<void> => {
@@ -63,17 +69,21 @@ export function useSpace(id: string): UsedSpace {
         signal,
         hiddenMs: HIDDEN_MS,
         onConnection(state) {
-          // Only now is the start of the stream known. If loading fails, it is tried again on the next connection.
+          // Only now is the start of the stream known.
           if (state === 'live' && early !== undefined) void load();
           onConnection(state);
         },
       });
-      for await (const event of events) {
-        if (event.type === 'reset') await load();
-        else if (early !== undefined) early.push(event);
-        else show((before) => before && afterEvent(before, event));
-        // The event does not contain the member's name, so the members are loaded again.
-        if (event.type === 'member.joined' || event.type === 'member.left') void loadMembers().catch(setError);
+      try {
+        for await (const event of events) {
+          if (event.type === 'reset') await load();
+          else if (early !== undefined) early.push(event);
+          else show((before) => before && afterEvent(before, event));
+          // The event does not contain the member's name, so the members are loaded again.
+          if (event.type === 'member.joined' || event.type === 'member.left') void loadMembers().catch(setError);
+        }
+      } finally {
+        isOver = true;
       }
     },
     { deps: [client, id], forget: () => setView(undefined) },
