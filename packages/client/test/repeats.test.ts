@@ -29,6 +29,8 @@ const repeatable: readonly [string, (client: Client) => Promise<unknown>][] = [
   ['an event', (client) => client.agents.send('a', { source: 'x', name: 'y' })],
   ['an answer', (client) => client.pending.answer(call, { result: 1 })],
   ['a chat request', (client) => client.chat.send({ message: 'Hello.' })],
+  ['a command', (client) => client.agents.command('a', { name: 'stop' })],
+  ['a file', (client) => client.agents.putFile('a', { path: 'notes.md', content: 'Hello.' })],
 ];
 
 const others: readonly [string, (client: Client) => Promise<unknown>][] = [
