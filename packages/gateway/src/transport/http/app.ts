@@ -273,13 +273,26 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PAT
 /** Headers that MCP clients in a web page send. */
 const MCP_HEADERS = ['mcp-session-id', 'mcp-protocol-version', 'mcp-method', 'mcp-name'];
 
+/** Headers that the package `openai` sends with each request, in a web page too. */
+const STAINLESS_HEADERS = [
+  ...['arch', 'lang', 'os', 'package-version', 'runtime', 'runtime-version'],
+  ...['retry-count', 'timeout', 'helper-method', 'poll-helper', 'custom-poll-interval'],
+].map((name) => `x-stainless-${name}`);
+
+const OWN_HEADERS = [
+  ...['authorization', 'content-type', 'last-event-id', 'idempotency-key', 'x-lastcall-effects'],
+  PROJECT_HEADER,
+];
+
 const CORS = {
   allowMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
-  allowHeaders: ['authorization', 'content-type', 'last-event-id', 'idempotency-key', PROJECT_HEADER, ...MCP_HEADERS],
+  allowHeaders: [...OWN_HEADERS, ...MCP_HEADERS, ...STAINLESS_HEADERS],
   exposeHeaders: [
     ...['x-request-id', 'x-run-id', 'x-context-id', 'retry-after', 'last-event-id', 'mcp-session-id'],
     // The client's clock.
     ...['date', ERROR_CODE_HEADER],
+    // Without it, the package `openai` in a page repeats requests that cannot succeed.
+    'x-should-retry',
   ],
   maxAge: 600,
 };
