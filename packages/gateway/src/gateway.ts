@@ -299,6 +299,8 @@ async function start(starting: Starting): Promise<Running> {
     const sweeps = [
       ...sweepsOf({ ...services, files: artifacts }),
       () => sweepUploads(services, artifacts),
+      // The clocks of this machine and of the database drift apart, and this machine may have slept.
+      () => services.store.ping(),
       () => jobs.tick(),
       () => deliveries.tick(),
     ];

@@ -1,5 +1,5 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { openPostgresStore } from '../../src/ports/store/postgres/postgres-store.ts';
 import type { Store } from '../../src/ports/store/store.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
@@ -40,3 +40,17 @@ test('an answer that a busy process reads late does not move the clock of the da
   // If the second counted, the difference would be half of it.
   expect(difference).toBeLessThan(300);
 });
+
+test.each([3_600_000, -3_600_000])(
+  'a clock of the machine that is set by %i ms while the gateway runs does not move the clock of the database',
+  async (jumpMs) => {
+    const store = await database.open();
+    const before = Date.now();
+    const now = vi.spyOn(Date, 'now').mockImplementation(() => before + jumpMs);
+    const stored = await store.transaction(async (tx) => tx.now());
+    now.mockRestore();
+    await store.close();
+    expect(stored).toBeGreaterThan(before - 1_000);
+    expect(stored).toBeLessThan(Date.now() + 1_000);
+  },
+);

@@ -154,24 +154,25 @@ async function begin(
 }
 
 /**
- * An estimate of the database's clock. It is read once and then derived from our own clock, because reading it in every
- * transaction would cost a round trip. Leases only need gateways to agree within a fraction of a second.
+ * An estimate of the database's clock. It is read now and then, because reading it in every transaction would cost a round trip. Leases
+ * only need gateways to agree within a fraction of a second. In between, the time is that of a clock that is never set: if `Date.now` were
+ * used, a gateway whose clock is corrected by an hour would take over all runs of the others, or write leases that never end.
  */
 class DatabaseClock {
-  #ahead = 0;
+  #ahead = Date.now() - performance.now();
 
   now(): number {
-    return Date.now() + this.#ahead;
+    return Math.round(performance.now() + this.#ahead);
   }
 
   /** Uses an open connection, so that the time to connect is not counted as the age of the answer. */
   async ask(db: Kysely<Tables>): Promise<void> {
     await db.connection().execute(async (connected) => {
-      const asked = Date.now();
+      const asked = performance.now();
       const { rows } = await sql<{
         now: number;
       }>`select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`.execute(connected);
-      if (rows[0] !== undefined) this.#learn(rows[0].now, { asked, answered: Date.now() });
+      if (rows[0] !== undefined) this.#learn(rows[0].now, { asked, answered: performance.now() });
     });
   }
 
@@ -181,7 +182,7 @@ class DatabaseClock {
    */
   #learn(now: number, { asked, answered }: { asked: number; answered: number }): void {
     const isRight = asked + this.#ahead <= now + 1 && now - 1 <= answered + this.#ahead;
-    if (!isRight) this.#ahead = Math.round(now - (asked + answered) / 2);
+    if (!isRight) this.#ahead = now - (asked + answered) / 2;
   }
 }
 
