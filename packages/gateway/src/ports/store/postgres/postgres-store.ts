@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type DatabaseConnection, Kysely, PostgresDialect, sql } from 'kysely';
 import type { Pool } from 'pg';
 import { kyselyOn } from '../kysely-on.ts';
@@ -10,7 +11,7 @@ import {
 import { migrate } from '../schema/migrate.ts';
 import type { Tables } from '../schema/tables.ts';
 import type { GroupOptions, Store, Tx } from '../store.ts';
-import { StoreUnavailable } from '../store-error.ts';
+import { StoreRefused, StoreUnavailable } from '../store-error.ts';
 import { DEFAULT_PARTS, type StoreParts } from '../store-parts.ts';
 import { BatchingDriver, postgresDialect } from './postgres-driver.ts';
 import { codeOf, isStaleStatement, toStoreError } from './postgres-error.ts';
@@ -126,11 +127,34 @@ async function prepareDatabase(url: string, directUrl: string | undefined): Prom
 async function migrateOn(url: string): Promise<void> {
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createMigrationPool(url) }) });
   try {
-    await migrate(db, 'postgres');
+    await migrateBesideOthers(db);
   } finally {
     await db.destroy();
   }
 }
+
+/**
+ * An upgrade changes tables that gateways of the version before are using, so it meets their locks, and those of backups. It is one
+ * transaction: what a conflict undoes is done again. In the pauses the others get what they waited for.
+ */
+async function migrateBesideOthers(db: Kysely<Tables>): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await migrate(db, 'postgres');
+    } catch (error) {
+      if (!CONFLICTS.has(codeOf((error as Error).cause))) throw error;
+      if (tries === MIGRATION_TRIES)
+        throw new StoreRefused(
+          'The database could not be brought up to date: its tables are locked, perhaps by a backup or by a session with an open transaction (see pg_locks). Nothing was changed. End that, or wait, and start again.',
+          { cause: error },
+        );
+      await sleep(Math.min(tries * 500, 5_000));
+    }
+  }
+}
+
+/** About four minutes. */
+const MIGRATION_TRIES = 40;
 
 /** This many concurrent transactions keep a database busy. The remaining connections are for urgent ones. */
 const BUSY_AT = 5;

@@ -33,6 +33,26 @@ import type { Tables } from './tables.ts';
 /** A database without it was not made by Lastcall. */
 export const FIRST_MIGRATION = '0001-initial';
 
+/**
+ * How long one statement of an upgrade waits for a lock. While it waits, all other gateways wait behind it for the same table, and for those
+ * that the upgrade has changed already: until the end of a backup, that could be hours.
+ */
+const LOCK_MS = 2_000;
+
+/** Waiting for another gateway that upgrades has no limit: that lock is taken before. */
+async function limitLocks(tx: Parameters<Migration['up']>[0], dialect: Dialect): Promise<void> {
+  if (dialect === 'postgres') await sql.raw(`set local lock_timeout = ${LOCK_MS}`).execute(tx);
+}
+
+function withLimitedLocks({ up }: Migration, dialect: Dialect): Migration {
+  return {
+    async up(tx) {
+      await limitLocks(tx, dialect);
+      await up(tx);
+    },
+  };
+}
+
 /** Forward only, in this order, each once. A migration that was released is never changed. */
 function migrations(dialect: Dialect): Record<string, Migration> {
   return {
@@ -70,7 +90,9 @@ function migrations(dialect: Dialect): Record<string, Migration> {
  * and one waits.
  */
 export async function migrate(db: Kysely<Tables>, dialect: Dialect): Promise<void> {
-  const known = migrations(dialect);
+  const known = Object.fromEntries(
+    Object.entries(migrations(dialect)).map(([name, migration]) => [name, withLimitedLocks(migration, dialect)]),
+  );
   if (await isUpToDate(db, Object.keys(known).sort())) return;
   await upgrade(db, dialect);
   const migrator = new Migrator({ db, provider: { getMigrations: async () => known } });
@@ -92,6 +114,7 @@ async function upgrade(db: Kysely<Tables>, dialect: Dialect): Promise<void> {
     await db.transaction().execute(async (tx) => {
       // Another gateway that starts at the same time waits here, and then finds nothing to do.
       if (dialect === 'postgres') await sql`lock table ${sql.table(DEFAULT_MIGRATION_TABLE)}`.execute(tx);
+      await limitLocks(tx, dialect);
       if ((await executedMigrations(tx)).includes(LAST_OF_TWO_TABLES)) await upgradeFrom0034(tx as never, dialect);
     });
   } catch (cause) {
