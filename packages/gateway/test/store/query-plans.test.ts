@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { scriptedModel } from '@lastcall/core/testing';
 import { afterAll, expect, test } from 'vitest';
 import { listWaiting } from '../../src/domain/calls/list-waiting.ts';
+import { lastTasks } from '../../src/domain/evaluations/task.ts';
 import { EVERYTHING } from '../../src/domain/projects/view.ts';
 import { getHome } from '../../src/domain/runs/home.ts';
 import { listRuns } from '../../src/domain/runs/run.ts';
@@ -48,9 +49,10 @@ test('[G44] the frequent queries of a gateway on the embedded store use an index
     await listWaiting(world.services.store.db, { spaceId: space, status: 'resolved' });
     // The queries that the studio sends every few seconds while a page is open.
     const { db } = world.services.store;
-    const [{ id: runId = '' } = {}] = (await listRuns(db, { status: 'completed' })).items;
+    const [{ id: runId = '', agentId = '' } = {}] = (await listRuns(db, { status: 'completed' })).items;
     await listRuns(db, { status: 'waiting' });
     await getStory(db, runId);
+    expect((await lastTasks(db, agentId, {})).items).not.toEqual([]);
     await getHome(db, { view: EVERYTHING, now: Date.now() });
     await expect.poll(() => [...asked].some((text) => text.includes('having'))).toBe(true);
   } finally {

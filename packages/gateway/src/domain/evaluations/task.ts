@@ -26,8 +26,10 @@ export async function taskOf(db: Kysely<Tables>, runId: string): Promise<Task> {
   const later = await db
     .selectFrom('runs')
     .select('id')
+    // An index has the runs of a thread by their numbers. No index has turns.
+    .where('thread_id', '=', first.threadId)
+    .where('number', '>', first.number)
     .where('turn_id', '=', first.id)
-    .where('id', '!=', first.id)
     .orderBy('number')
     .execute();
   const runs: RunDetails[] = [first];
