@@ -14,8 +14,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     // What several pages use is one file: left to themselves, 84 files come out, and a page asks for 16 to 44 of them, some of 200 bytes.
-    // Fewer than four pages would make the first page larger.
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'common', minShareCount: 4 }] } } },
+    // Fewer than six pages would make the first page larger.
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'common', minShareCount: 6 }] } } },
   },
   // `npx vite` in this folder, beside a gateway: pages reload as they are edited.
   server: { proxy: { '/api': 'http://127.0.0.1:4100' } },
