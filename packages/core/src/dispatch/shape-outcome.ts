@@ -1,6 +1,8 @@
 import type { Middleware } from '../contract/middleware.ts';
 import type { Outcome } from '../results/outcome.ts';
-import { flawOfOutcome } from '../transcript/outcome-flaw.ts';
+import { outcomeShape } from '../transcript/entry-shape.ts';
+import type { Flaw } from '../transcript/shape.ts';
+import { toPlainValue } from '../transcript/transcript-json.ts';
 import type { CallRun } from './call-run.ts';
 import type { Ending } from './execute-tool.ts';
 
@@ -43,4 +45,11 @@ function shapeBy(middleware: Middleware, run: CallRun, outcome: Outcome, input: 
     );
   }
   return outcome;
+}
+
+/** Why an outcome could be stored and not read back, and where in it. */
+function flawOfOutcome(outcome: Outcome): Flaw | undefined {
+  // The value may be anything, and costly to copy.
+  const { value: _value, ...others } = outcome as Outcome & { readonly value?: unknown };
+  return outcomeShape(toPlainValue(others));
 }

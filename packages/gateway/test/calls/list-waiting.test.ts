@@ -122,7 +122,8 @@ describeIdleWorld('the list of waiting calls', ({ world }) => {
     for (let count = 0; count < 4; count++) asked.push(await desk.ask({ agentId, expiresAt: 9e12 + count }));
     for (const call of asked.toReversed()) {
       await answer(desk.services, { ...call, answer: { result: 1 }, by: desk.member });
-      await new Promise((resolve) => setTimeout(resolve, 2));
+      // Two that end in the same millisecond have no order.
+      await new Promise((resolve) => setTimeout(resolve, 5));
     }
     const seen: string[] = [];
     for (let cursor: string | undefined; ; ) {

@@ -13,7 +13,7 @@ export async function retryInvalidAgent(tx: Tx, agentId: string): Promise<boolea
 }
 
 /** The same for all such agents of a project. */
-export async function retryInvalidAgents(tx: Tx, project: string): Promise<void> {
+export async function retryInvalidAgentsOf(tx: Tx, project: string): Promise<void> {
   const invalid = tx.db.selectFrom('agents').select('id').where('project_id', '=', project);
   const agents = await invalid.where('status', '=', 'invalid').orderBy('id').execute();
   for (const { id } of agents) await retryInvalidAgent(tx, id);

@@ -4,7 +4,7 @@ import type { DaySpendLimits } from '../../config/spend-limits.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { ProjectRow, Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import { retryInvalidAgents } from '../agents/retry-invalid.ts';
+import { retryInvalidAgentsOf } from '../agents/retry-invalid.ts';
 import { isOrdinary } from '../agents/tool-caller.ts';
 import { ApiError, notFound } from '../api-error.ts';
 import { isId, plainText } from '../entities/column-text.ts';
@@ -94,7 +94,7 @@ export async function updateProject(tx: Tx, id: string, { name, spend }: Project
   if (spend !== undefined) {
     // A limit may have been raised, or one that could not be checked is gone.
     await releaseHeld(tx);
-    await retryInvalidAgents(tx, id);
+    await retryInvalidAgentsOf(tx, id);
   }
   return toProject({ id, ...changed, created_at: before.createdAt, deleted_at: null });
 }
