@@ -8,7 +8,7 @@ export const gatewayStatus = queryOptions({
   staleTime: 60_000,
 });
 
-/** True if the gateway responds at all, whatever it says. */
+/** True if the gateway responds, also with an error. */
 export async function gatewayResponds(): Promise<boolean> {
   return await fetch('/icon.svg', { method: 'HEAD', cache: 'no-store' }).then(
     () => true,

@@ -39,7 +39,7 @@ export async function wakeAfterCommands(
   return true;
 }
 
-/** True if another event wakes the machine by then. One that waits for the next day, because a person has spent a limit, may come later. */
+/** True if another event wakes the machine before that time. One that waits for the next day, because a person has spent a limit, may come later. */
 async function isWokenBy(tx: Tx, threadId: string, at: number): Promise<boolean> {
   const waiting = tx.db.selectFrom('inbox_events').select('id').where('thread_id', '=', threadId).where(IS_WAITING);
   return (await waiting.where('available_at', '<=', at).limit(1).executeTakeFirst()) !== undefined;
