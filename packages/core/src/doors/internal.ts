@@ -31,5 +31,6 @@ export { isTextReply } from '../transcript/text-reply.ts';
 export { isPlainEntry, toPlainValue, toTranscriptJson } from '../transcript/transcript-json.ts';
 export { brokenOffBefore } from '../turn/broken-off.ts';
 export { isUnreadable } from '../turn/read-stream.ts';
+export { responseOf } from '../turn/response-of.ts';
 export { toPrompt } from '../turn/to-prompt.ts';
 export { assertKnownOptions, type KnownNames, knownNames } from '../unknown-option.ts';

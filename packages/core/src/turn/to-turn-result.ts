@@ -1,16 +1,14 @@
 import type { PendingCall, TurnResult } from '../contract/turn-result.ts';
 import type { Settlement } from '../results/outcome.ts';
-import { endingCall } from '../transcript/ending-call.ts';
 import type { Entry, RequestedCall } from '../transcript/entry.ts';
 import type { Stop } from '../transcript/stop.ts';
-import { isTextReply } from '../transcript/text-reply.ts';
+import { responseOf } from './response-of.ts';
 import type { Turn } from './turn.ts';
 
 export function toTurnResult(turn: Turn, stop: Stop): TurnResult {
   const { progress, transcript } = turn;
-  const given = responseOf(turn, stop);
   return {
-    ...given,
+    ...responseOf(transcript.entries, stop),
     stop,
     transcript,
     settlements: inCallOrder(turn),
@@ -39,19 +37,6 @@ function askedCalls(entries: readonly Entry[]): readonly RequestedCall[] {
     if (entry?.kind === 'reply') for (const call of entry.calls) asked.push(call);
   }
   return asked;
-}
-
-function responseOf({ transcript }: Turn, stop: Stop): Pick<TurnResult, 'response' | 'output'> {
-  const { entries } = transcript;
-  const ended = endingCall(entries, stop);
-  if (ended?.endsTurn !== undefined) return ended.endsTurn;
-  const outcome = ended?.settlement.outcome;
-  if (outcome?.status === 'ok') return { response: outcome.userText ?? outcome.text, output: outcome.value };
-  const at = entries.findLastIndex(({ kind }) => kind === 'reply' || kind === 'turn');
-  const [asked, last] = [entries[at - 1], entries[at]];
-  const isLastWord = asked?.kind === 'nudge' && asked.why === 'last-word';
-  const spoke = last?.kind === 'reply' && (isTextReply(last) || isLastWord);
-  return { response: spoke ? last.text : '', output: undefined };
 }
 
 export function toPending({ callId, toolName, input, outcome }: Settlement): PendingCall {

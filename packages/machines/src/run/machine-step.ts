@@ -20,8 +20,9 @@ export type YieldReason =
 export interface MachineStep {
   readonly yieldReason: YieldReason;
   /**
-   * The answer to the user, if the primary ended its turn: its text, or a terminal tool's, byte for byte. With
-   * `yieldReason: 'error'` reading it throws RunFailed: a failed run must not look like one with an empty answer.
+   * The answer to the user, if the primary ended its turn: its text, or a terminal tool's, byte for byte. If the machine had
+   * nothing left to do, the one step of the run has the answer of the run before. With `yieldReason: 'error'` reading it
+   * throws RunFailed: a failed run must not look like one with an empty answer.
    */
   readonly response?: string;
   /** The value of the terminal tool that gave the response. Throws as `response` does. */

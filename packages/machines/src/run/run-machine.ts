@@ -1,8 +1,8 @@
 import { type Budget, type Clock, createBudget, type Entry, OptionsError, type TurnOptions } from '@lastcall/core';
-import { deferred } from '@lastcall/core/internal';
+import { deferred, responseOf } from '@lastcall/core/internal';
 import { type MachineMessage, toQueued } from '../tree/message.ts';
 import type { Suspension } from '../tree/suspension.ts';
-import { ownerOf, type Thread } from '../tree/thread.ts';
+import { MAIN, ownerOf, type Thread } from '../tree/thread.ts';
 import { findInstance, type Instance, inTreeOrder, type QueuedMessage } from '../tree/tree.ts';
 import { AbortRelay } from './abort-relay.ts';
 import { toldStep, whyFailed, withoutAnswer } from './failed-run.ts';
@@ -164,8 +164,10 @@ async function* steps(machine: LiveMachine, options: LeafRunOptions, maxSteps: n
     if (end !== undefined) {
       // The last step already said that it was the last: another is yielded only if something happened since.
       const news = machine.log.items.length > machine.log.told;
-      if (last?.done !== true || news)
-        yield toldStep({ ...(await emptyStep(machine, end)), done: true }, options.runSignal);
+      if (last?.done !== true || news) {
+        const answer = last === undefined && !news && end === 'end_turn' ? lastAnswer(machine) : {};
+        yield toldStep({ ...(await emptyStep(machine, end)), ...answer, done: true }, options.runSignal);
+      }
       return;
     }
     const { fatal, ...step } = await runStep(machine, ids, options);
@@ -173,6 +175,18 @@ async function* steps(machine: LiveMachine, options: LeafRunOptions, maxSteps: n
     yield last;
     if (fatal) return;
   }
+}
+
+/**
+ * The answer of a machine that has nothing left to do. The process that got it first may have died before it used it.
+ * Empty if something came after the answer.
+ */
+function lastAnswer({ threads }: LiveMachine): Pick<MachineStep, 'response' | 'output'> {
+  const entries = threads.get(MAIN)?.transcript.entries ?? [];
+  const last = entries.at(-1);
+  if (last?.kind !== 'stop' || last.stop.reason !== 'end_turn') return {};
+  const { response, output } = responseOf(entries, last.stop);
+  return { response, ...(output === undefined ? {} : { output }) };
 }
 
 /**
@@ -279,8 +293,9 @@ function timeOf(clock: Clock | undefined): number {
 /** The result of a run. */
 export interface MachineResult {
   /**
-   * The primary's last answer; empty if it gave none. With `yieldReason: 'error'` reading it throws RunFailed, whose
-   * cause is `error`: a failed run must not look like one with an empty answer.
+   * The primary's last answer; empty if it gave none. If nothing was left to do, it is the answer of the run before.
+   * With `yieldReason: 'error'` reading it throws RunFailed, whose cause is `error`: a failed run must not look like one
+   * with an empty answer.
    */
   readonly response: string;
   /** The value of the terminal tool that gave the response. Throws as `response` does. */

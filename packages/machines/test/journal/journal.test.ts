@@ -700,3 +700,47 @@ describe('records that do not fit', () => {
     return expect.unreachable();
   }
 });
+
+describe('a machine that has nothing left to do', () => {
+  const finish = tool({
+    description: 'F.',
+    inputSchema: none,
+    terminal: true,
+    execute: () => ({ paid: 40 }),
+  });
+  const cashier = charter({ nodes: { cashier: node({ instructions: 'Pay.', tools: { finish } }) } });
+  const begin = (): Machine => createMachine(cashier, { root: 'cashier' });
+
+  test.each([
+    { answer: 'a text', script: ['Paid.'] as Script },
+    { answer: 'the output of a terminal tool', script: [{ toolName: 'finish' }] as Script },
+  ])(
+    '[A16] gives $answer again, also in the process after the one that died before it used the answer',
+    async ({ script }) => {
+      const journal = memoryJournal();
+      const machine = begin();
+      const { response, output } = await go(machine, script, { input: 'Pay.', journal });
+      expect(response).not.toBe('');
+      const rebuilt = machineFromRecords(cashier, journal.records);
+      const stored = deserializeMachine(cashier, JSON.stringify(serializeMachine(machine)));
+      const count = journal.records.length;
+      for (const one of [machine, rebuilt]) {
+        const again = await go(one, [], { journal });
+        expect(again).toMatchObject({ yieldReason: 'end_turn', response, output });
+      }
+      expect(journal.records).toHaveLength(count);
+      expect(await go(stored, [])).toMatchObject({ yieldReason: 'end_turn', response, output });
+    },
+  );
+
+  test('[A16] does not repeat an answer after something else happened', async () => {
+    const machine = make();
+    expect((await go(machine, [])).response).toBe('');
+    await go(machine, ['Hello.'], { input: 'Hi.' });
+    await machine.command('add', { by: 1 });
+    expect((await go(machine, [])).response).toBe('');
+    const silent = { role: 'user', content: 'psst', silent: true } as const;
+    expect((await go(machine, [], { input: silent })).response).toBe('');
+    expect((await go(machine, [])).response).toBe('');
+  });
+});
