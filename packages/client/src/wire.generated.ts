@@ -2115,7 +2115,7 @@ export type Tool = {
   readonly updatedAt?: number | undefined;
 };
 
-/** Who may answer the calls of a tool, by id or by role. Default: every member. */
+/** Who may answer the calls of a tool: entities by id or `externalId`, and roles. Default: every member. */
 export type ToolAnswerers = {
   readonly entities?: readonly (string)[] | undefined;
   readonly roles?: readonly (string)[] | undefined;

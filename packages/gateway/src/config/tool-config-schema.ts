@@ -36,7 +36,8 @@ export const answerersSchema: z.ZodType<Answerers> = z
   })
   .meta({
     id: 'ToolAnswerers',
-    description: 'Who may answer the calls of a tool, by id or by role. Default: every member.',
+    description:
+      'Who may answer the calls of a tool: entities by id or `externalId`, and roles. Default: every member.',
   });
 
 // Ten years, so that the time of expiry is still a valid date.

@@ -43,7 +43,7 @@ export interface ToolDisplay {
   readonly customUI: string;
 }
 
-/** Entities by id, or members by role: one match is enough. */
+/** Entities by id or `externalId`, or members by role: one match is enough. */
 export interface Answerers {
   readonly entities?: readonly string[] | undefined;
   readonly roles?: readonly string[] | undefined;

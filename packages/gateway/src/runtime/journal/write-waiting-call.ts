@@ -1,3 +1,4 @@
+import { answerersById } from '../../domain/calls/answerers-by-id.ts';
 import { offerJob } from '../../domain/calls/job-events.ts';
 import { openWait } from '../../domain/calls/open-wait.ts';
 import { toCardCall } from '../../domain/calls/to-card-call.ts';
@@ -25,7 +26,7 @@ export async function writeWaitingCall(context: ApplyContext, tx: Tx, write: Wai
     spaceId,
     node: context.nodeOf?.(call.callId),
     display: question === undefined ? (tool?.display ?? call.display) : call.display,
-    answeredBy: answerers,
+    answeredBy: await answerersById(tx.db, run.agent.id, answerers),
     resultSchema: question?.schema ?? tool?.resultSchema,
     resumeState: question?.resumeState,
     inputSchema: await tool?.inputSchema(),
