@@ -2,6 +2,7 @@ import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
   LanguageModelV4Content,
+  LanguageModelV4FinishReason,
   LanguageModelV4GenerateResult,
 } from '@ai-sdk/provider';
 import { LastcallError } from '../errors.ts';
@@ -20,7 +21,9 @@ export type ScriptedReply =
   | string
   | ScriptedCall
   | readonly ScriptedCall[]
-  | (Partial<Pick<LanguageModelV4GenerateResult, 'finishReason' | 'usage'>> & {
+  | (Partial<Pick<LanguageModelV4GenerateResult, 'usage'>> & {
+      /** `'length'` is short for `{ unified: 'length', raw: 'length' }`. */
+      readonly finishReason?: LanguageModelV4FinishReason | LanguageModelV4FinishReason['unified'];
       readonly text?: string;
       readonly calls?: readonly ScriptedCall[];
       readonly content?: readonly LanguageModelV4Content[];
@@ -75,9 +78,19 @@ async function toResult(
       {},
     );
   if ('toolName' in reply) return whole([toContent(reply, invocation, 0)], {});
-  const { text, calls = [], content = [], ...rest } = reply as Exclude<typeof reply, readonly ScriptedCall[]>;
+  const {
+    text,
+    calls = [],
+    content = [],
+    finishReason,
+    ...rest
+  } = reply as Exclude<typeof reply, readonly ScriptedCall[]>;
+  const ended = typeof finishReason === 'string' ? { unified: finishReason, raw: finishReason } : finishReason;
   const said: LanguageModelV4Content[] = text === undefined ? [] : [{ type: 'text', text }];
-  return whole([...content, ...said, ...calls.map((call, index) => toContent(call, invocation, index))], rest);
+  return whole([...content, ...said, ...calls.map((call, index) => toContent(call, invocation, index))], {
+    ...rest,
+    ...(ended === undefined ? {} : { finishReason: ended }),
+  });
 }
 
 function whole(

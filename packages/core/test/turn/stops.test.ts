@@ -834,3 +834,12 @@ test('a turn does not read the bytes in its messages to check them: a conversati
   expect(reads).toBe(0);
   expect(model.requests[0]?.prompt.at(-1)?.content).toEqual(files);
 });
+
+test('a scripted reply may name its finish reason by a word, and the turn stops accordingly', async () => {
+  const cut = { text: 'Half of', finishReason: 'length' } as const;
+  const { stop } = await runTurn({ model: scriptedModel([cut, cut]), prompt: 'Write.' });
+  expect(stop).toEqual({ reason: 'length' });
+  const withheld = { text: '', finishReason: 'content-filter' } as const;
+  const { stop: filtered } = await runTurn({ model: scriptedModel([withheld]), prompt: 'Write.' });
+  expect(filtered).toEqual({ reason: 'content_filter' });
+});
