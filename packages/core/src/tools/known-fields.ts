@@ -46,11 +46,14 @@ const EXAMPLE: KnownNames = knownNames<ToolExample<unknown, unknown>>({ descript
 
 /** Refuses an unknown field: a misspelt `timeoutMs` or `approval` would otherwise be silently ignored. */
 export function assertKnownFields(definition: object, name: string): void {
-  const { examples = [] } = definition as { examples?: readonly object[] };
-  const unknown =
-    unknownName(definition, FIELDS) ??
-    examples
-      .map((example, index) => unknownName(example, EXAMPLE, `examples[${index}].`))
-      .find((found) => found !== undefined);
+  const unknown = unknownName(definition, FIELDS);
+  if (unknown !== undefined) throw new ToolDefinitionError(name, unknown.field, unknown.problem);
+}
+
+/** The same for the fields of its examples. */
+export function assertKnownExamples({ examples = [] }: Pick<ToolDefinition, 'examples'>, name: string): void {
+  const unknown = examples
+    .map((example, index) => unknownName(example, EXAMPLE, `examples[${index}].`))
+    .find((found) => found !== undefined);
   if (unknown !== undefined) throw new ToolDefinitionError(name, unknown.field, unknown.problem);
 }

@@ -1,6 +1,6 @@
 import { TOOL, type ToolMark } from '../contract/tool-mark.ts';
 import { checkDefinition } from './check-definition.ts';
-import { assertKnownFields } from './known-fields.ts';
+import { assertKnownExamples, assertKnownFields } from './known-fields.ts';
 import type { ToolDefinition } from './tool-definition.ts';
 
 /** A checked definition. A plain object: a spread copy with another `execute` is again a tool. */
@@ -15,10 +15,11 @@ export function tool<I = Record<string, unknown>, O = unknown, W = I, Terminal e
   definition: ToolDefinition<I, O, W> & { terminal?: Terminal } & TerminalNeeds<Terminal>,
 ): Tool<I, O, W> & TerminalMark<Terminal> {
   const name = definition?.name ?? '(unnamed)';
-  const checked = checkDefinition(definition as unknown as ToolDefinition, name);
   // Unknown fields are refused only here: a spread copy may carry a host's own marks, and tools made elsewhere have
-  // other fields.
-  assertKnownFields(definition, name);
+  // other fields. They come first: if the schema is called `parameters`, the error must not be that there is no schema.
+  if (typeof definition === 'object' && definition !== null) assertKnownFields(definition, name);
+  const checked = checkDefinition(definition as unknown as ToolDefinition, name);
+  assertKnownExamples(checked, name);
   const made = { ...(checked as unknown as ToolDefinition<I, O, W>), [TOOL]: true as const };
   return Object.freeze(made) as Tool<I, O, W> & TerminalMark<Terminal>;
 }

@@ -93,6 +93,16 @@ test.each<[string, string, object]>([
   expect(define).toThrow(expect.objectContaining({ code: 'tool_definition', field }));
 });
 
+test('[R53] a tool whose schema has the name of another library is told what it is called here', () => {
+  const define = (field: object): unknown => loose(tool)({ name: 'act', description: 'Acts.', ...field });
+  expect(() => define({ parameters: z.object({}) })).toThrow(
+    'Tool "act": parameters is not known. Did you mean "inputSchema"?',
+  );
+  expect(() => define({ schema: z.object({}) })).toThrow('schema is not known. Did you mean "inputSchema"?');
+  expect(() => define({ inputSchema: z.object({}), examples: {} })).toThrow('examples must be an array');
+  expect(() => define({ inputSchema: z.object({}), examples: [null] })).toThrow('examples[0].description');
+});
+
 test('[R53] [T7] additional fields of AI SDK tools are accepted', async () => {
   const theirs = {
     ...aiTool({ inputSchema: none, execute: async () => 'theirs' }),
