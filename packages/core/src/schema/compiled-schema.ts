@@ -85,7 +85,11 @@ function compileOutput(schema: object): CompiledSchema {
 function readJsonSchema(schema: object): ReturnType<typeof jsonSchema> {
   if (!isPlainObject(schema) || typeof schema['~standard'] === 'object' || isAiSdkSchema(schema))
     throw notASchema(schema);
-  return jsonSchema(schema);
+  const key = Object.keys(schema).find((name) => standardOf((schema as Record<string, unknown>)[name]) !== undefined);
+  if (key === undefined) return jsonSchema(schema);
+  throw new SchemaError(
+    `Expected one schema, got an object whose values are schemas. Make it one schema, e.g. z.object({ ${key}: … }).`,
+  );
 }
 
 function isAiSdkSchema(schema: object): boolean {

@@ -297,6 +297,11 @@ describe('[T4] a schema that cannot be used is refused', () => {
       { [Symbol.for('vercel.ai.schema')]: true, jsonSchema: {} },
       /pass the JSON Schema itself/,
     ],
+    [
+      'an object of schemas',
+      { city: z.string(), days: z.number().optional() },
+      /got an object whose values are schemas\. Make it one schema, e\.g\. z\.object\(\{ city: … \}\)/,
+    ],
     ['a malformed JSON Schema', { type: 'object', properties: { a: { type: 'text' } } }, /#\/properties\/a: "type"/],
     ['a text where an object is needed', z.string(), /a schema of an object.*got one of type "string"/],
     ['a nullable object', z.object({}).nullable(), /a schema of an object/],
