@@ -1,5 +1,6 @@
 import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
+import type { ResponseStreamEvent } from 'openai/resources/responses/responses';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { StoreUnavailable } from '../../src/ports/store/store-error.ts';
@@ -23,6 +24,12 @@ const locate = {
   parameters: { type: 'object', properties: { of: { type: 'string' } } },
   strict: false,
 };
+
+/** Leaves the stream after its first event. */
+async function idOf(stream: AsyncIterable<ResponseStreamEvent>): Promise<string> {
+  for await (const event of stream) if (event.type === 'response.created') return event.response.id;
+  throw new Error('The stream has no response.');
+}
 
 describeOpenAi('responses', (open) => {
   test('[S11] the official client creates a response, and continues from it by its id', async () => {
@@ -76,6 +83,53 @@ describeOpenAi('responses', (open) => {
     }
     expect((await continued(id)).output_text).toBe('Next.');
     expect(textsOf(model.requests[2]?.prompt ?? [])).toEqual(['Work.', 'What is my name?']);
+  });
+
+  test('[S11] a response that is read later names the response that it continued', async () => {
+    const hold = Promise.withResolvers<void>();
+    const model = scriptedModel(async ({ prompt }) => {
+      if (textsOf(prompt).at(-1) === 'Work.') await hold.promise;
+      return textsOf(prompt).at(-1) === 'Where is Ada?' ? call('locate', { of: 'Ada' }) : 'Done.';
+    });
+    const { client, world } = await open({ models: { default: model } });
+    const agent = await world.agent();
+    const previousOf = async ({ id }: { id: string }) => (await client.responses.retrieve(id)).previous_response_id;
+    const first = await client.responses.create({ model: agent, input: 'Hi.' });
+    const asking = await client.responses.create({
+      model: agent,
+      input: 'Where is Ada?',
+      tools: [locate],
+      previous_response_id: first.id,
+    });
+    const [item] = asking.output;
+    if (item?.type !== 'function_call') throw new Error('There is no call.');
+    const output = { type: 'function_call_output' as const, call_id: item.call_id, output: 'Ulm' };
+    // It continues the turn that asked, but it continued no response.
+    const answered = await client.responses.create({ model: agent, input: [output] });
+    const after = { model: agent, previous_response_id: answered.id, stream: true } as const;
+    const working = await idOf(await client.responses.create({ ...after, input: 'Work.' }));
+    const queued = await idOf(
+      await client.responses.create({
+        model: agent,
+        conversation: first.conversation?.id ?? '',
+        input: 'Next.',
+        stream: true,
+      }),
+    );
+    const branch = await client.responses.create({
+      model: agent,
+      input: 'Another way.',
+      previous_response_id: first.id,
+    });
+    expect(await previousOf(first)).toBeNull();
+    expect(await previousOf(asking)).toBe(first.id);
+    expect(await previousOf(answered)).toBeNull();
+    expect(await previousOf({ id: working })).toBe(answered.id);
+    expect(await previousOf({ id: queued })).toBeNull();
+    expect(await previousOf(branch)).toBe(first.id);
+    hold.resolve();
+    await world.idle();
+    expect(await previousOf({ id: working })).toBe(answered.id);
   });
 
   test('[S11] an input without a message is refused under its own name', async () => {

@@ -25,6 +25,8 @@ export interface TurnSettings {
   readonly modelSettings?: ModelSettings;
   /** True if the run has no subscribers: its stream only reports the ends of calls and of the run, which costs fewer writes. */
   readonly isUnwatched?: true;
+  /** The run of the response that an OpenAI client continued from. It is only reported back. */
+  readonly previousRunId?: string;
   /** False if the messages of the run are removed when it ends, so that only its answer is kept. */
   readonly save?: false;
 }

@@ -37,8 +37,12 @@ export const conversationThread: ThreadKind = {
   async requestOf({ tx, threadId }, events) {
     const request = chatOf(events);
     if (request !== undefined && request.isAnswer !== true) return { runId: request.runId, settings: request.settings };
-    // An answer continues the turn that asked, with the settings of that turn. Another client may follow it.
-    const { isUnwatched: _, ...before } = await settingsOfAsker(tx.db, threadId, events.flatMap(answeredCall));
+    // An answer continues the turn that asked, with the settings of that turn. Another client may follow it, and it is another response.
+    const {
+      isUnwatched: _,
+      previousRunId: _previous,
+      ...before
+    } = await settingsOfAsker(tx.db, threadId, events.flatMap(answeredCall));
     return request === undefined
       ? { runId: await unusedRun(tx, events), settings: before }
       : { runId: request.runId, settings: { ...before, ...request.settings } };

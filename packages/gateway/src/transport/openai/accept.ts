@@ -91,7 +91,7 @@ function answersOf({ answers }: ToldConversation): Readonly<Record<string, Answe
 }
 
 function settingsOf(
-  { clientTools, modelSettings, isStored }: Asked,
+  { clientTools, modelSettings, isStored, previousRunId }: Asked,
   isTask: boolean,
 ): NonNullable<TurnRequest['settings']> {
   return {
@@ -99,6 +99,7 @@ function settingsOf(
     ...(Object.keys(modelSettings).length === 0 ? {} : { modelSettings }),
     ...(isTask ? { isWithoutEffects: true } : {}),
     ...(isTask || !isStored ? { save: false } : {}),
+    ...(previousRunId === undefined ? {} : { previousRunId }),
   };
 }
 

@@ -3,8 +3,10 @@ import { findAgent } from '../../domain/agents/agent.ts';
 import { ApiError, notFound } from '../../domain/api-error.ts';
 import { getConversation } from '../../domain/conversations/conversation.ts';
 import { findAnswer } from '../../domain/conversations/run-answer.ts';
+import { settingsOfRequests, settingsOfRuns } from '../../domain/conversations/settings-of-runs.ts';
 import type { StartedTurn } from '../../domain/conversations/turn-requests.ts';
 import { findConversationOfRun } from '../../domain/conversations/turn-requests.ts';
+import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
 import { isId } from '../../domain/entities/column-text.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import type { TurnCaller } from '../../runtime/chat/turn-request.ts';
@@ -17,7 +19,8 @@ import { endedResponse, startedResponse } from './response-object.ts';
 export async function findResponse(db: Kysely<Tables>, runId: string, caller: TurnCaller): Promise<object> {
   const turn = await findTurn(db, runId, caller);
   const { name } = await findAgent(db, turn.agentId);
-  const head = { runId, contextId: turn.contextId, model: name, created: toSeconds(turn.createdAt) };
+  const [{ previousRunId } = {}] = await settingsOf(db, runId);
+  const head = { runId, contextId: turn.contextId, model: name, created: toSeconds(turn.createdAt), previousRunId };
   const answer = await findAnswer(db, runId);
   if (answer === undefined) return startedResponse(head);
   const error = errorOf(answer);
@@ -29,6 +32,12 @@ export async function findResponse(db: Kysely<Tables>, runId: string, caller: Tu
     error: { code: 'server_error', message: error.message },
     stop: stopShownTo(caller, answer.stop),
   };
+}
+
+/** A run that has not begun has its settings in its request. */
+async function settingsOf(db: Kysely<Tables>, runId: string): Promise<readonly TurnSettings[]> {
+  const begun = await settingsOfRuns(db, [runId]);
+  return begun.length > 0 ? begun : await settingsOfRequests(db, [runId]);
 }
 
 export interface FoundTurn extends StartedTurn {
