@@ -58,6 +58,19 @@ describeOpenAi('chat completions', (open) => {
     expect(model.requests).toHaveLength(2);
   });
 
+  test('[S11] a history whose text parts have a null refusal, as the OpenAI Agents SDK sends it, is read', async () => {
+    const model = scriptedModel(['Hello.', 'Hello again.']);
+    const { client, world } = await open({ models: { default: model } });
+    const agent = await world.agent();
+    const said = { role: 'user' as const, content: 'Hi' };
+    await client.chat.completions.create({ model: agent, messages: [said] });
+    const part = { type: 'text', text: 'Hello.', refusal: null, annotations: [] } as never;
+    const reply = { role: 'assistant' as const, content: [part] };
+    await client.chat.completions.create({ model: agent, messages: [said, reply, { role: 'user', content: 'Again' }] });
+    expect(textsOf(model.requests[1]?.prompt ?? [])).toEqual(['Hi', 'Again']);
+    expect(model.requests[1]?.prompt.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
+  });
+
   test('[S11] a terminal tool ends the run, and its output is the content', async () => {
     const model = scriptedModel([[call('finish_with', { total: 3 })]]);
     const { client, world } = await open({ models: { default: model }, tools: { finish_with: finishWith } });

@@ -40,8 +40,8 @@ export const contentSchema: z.ZodType<string | ContentPart[]> = z
     z.array(
       z.looseObject({
         type: z.string(),
-        text: z.string().optional(),
-        refusal: z.string().optional(),
+        text: z.string().nullish(),
+        refusal: z.string().nullish(),
         image_url: z.union([z.string(), z.looseObject({ url: z.string() })]).nullish(),
       }),
     ),

@@ -6,8 +6,8 @@ export type Content = string | readonly ContentPart[] | null | undefined;
 
 export interface ContentPart {
   readonly type: string;
-  readonly text?: string | undefined;
-  readonly refusal?: string | undefined;
+  readonly text?: string | null | undefined;
+  readonly refusal?: string | null | undefined;
   /** `{ url }` in chat completions, the URL itself in responses. */
   readonly image_url?: string | { readonly url: string } | null | undefined;
 }
