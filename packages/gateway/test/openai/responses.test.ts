@@ -132,6 +132,39 @@ describeOpenAi('responses', (open) => {
     expect(await previousOf({ id: working })).toBe(answered.id);
   });
 
+  test('[S11] a reply that the client names by its id, as the AI SDK does, continues its conversation', async () => {
+    const model = scriptedModel([[call('locate', { of: 'Ada' })], 'Ada is in Ulm.', 'Still in Ulm.', 'Hi.']);
+    const { client, world, clientWith, tokenOf } = await open({ models: { default: model } });
+    const agent = await world.agent();
+    const user = (content: string) => ({ role: 'user' as const, content });
+    const named = (id: string | undefined) => ({ type: 'item_reference' as const, id: id ?? '' });
+    const asked = await client.responses.create({ model: agent, input: [user('Where is Ada?')], tools: [locate] });
+    const [item] = asked.output;
+    if (item?.type !== 'function_call') throw new Error('There is no call.');
+    const output = { type: 'function_call_output' as const, call_id: item.call_id, output: 'Ulm' };
+    const before = [user('Where is Ada?'), named(item.id), output];
+    const answered = await client.responses.create({ model: agent, input: before });
+    expect(answered.output_text).toBe('Ada is in Ulm.');
+    const reply = named(answered.output[0]?.id ?? '');
+    const third = await client.responses.create({ model: agent, input: [...before, reply, user('And now?')] });
+    expect(third.conversation).toEqual(asked.conversation);
+    const roles = model.requests[2]?.prompt.map(({ role }) => role);
+    expect(roles).toEqual(['user', 'assistant', 'tool', 'assistant', 'user']);
+    // Without a conversation that matches, a new one begins, with the text of the reply.
+    await client.responses.create({ model: agent, input: [user('Hello.'), reply, user('Who?')] });
+    expect(JSON.stringify(model.requests[3]?.prompt[1]?.content)).toContain('Ada is in Ulm.');
+
+    const bob = await world.person('Bob');
+    await world.space('Room', [agent, bob]);
+    const bobs = clientWith({ apiKey: await tokenOf(bob) });
+    const refusal = { status: 400, param: 'input[1].id' };
+    for (const id of [reply.id, 'msg_none', 'msg_\u0000', 'rs_1', ''])
+      await expect(
+        bobs.responses.create({ model: agent, input: [user('Hello.'), named(id), user('Who?')] }),
+      ).rejects.toMatchObject(refusal);
+    expect(model.requests).toHaveLength(4);
+  });
+
   test('[S11] an input without a message is refused under its own name', async () => {
     const { client, world } = await open({ models: { default: scriptedModel([]) } });
     const model = await world.agent();

@@ -2,10 +2,11 @@ import type { Entry, Stop, Usage } from '@lastcall/core';
 import type { Kysely } from 'kysely';
 import { COLUMNS } from '../../ports/store/schema/columns.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
-import type { RunRow, Tables } from '../../ports/store/schema/tables.ts';
+import type { Json, RunRow, Tables } from '../../ports/store/schema/tables.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import { ApiError } from '../api-error.ts';
 import { toWaitingCall, type WaitingCall } from '../calls/waiting-call.ts';
+import { chunks } from '../chunks.ts';
 import { isSpoken } from '../transcript/machine-rows.ts';
 import { COMPACTION, fromEntryPayload } from '../transcript/transcript-row.ts';
 import { type ConversationMessage, responseOf, toConversation } from './to-messages.ts';
@@ -38,6 +39,42 @@ export async function findAnswer(db: Kysely<Tables>, runId: string): Promise<Run
   // Every waiting call has an entry in the transcript. Nearly all runs end without one.
   const pending = entries.some(({ kind }) => kind === 'pending') ? await waitingOf(db, runId) : [];
   return { ...toAnswer(run, entries), pending, isSaved: true };
+}
+
+/** What a run that has ended answered. */
+export interface EndedResponse {
+  readonly contextId: string;
+  readonly response: string;
+}
+
+/** The responses of those among these runs that have ended and are stored. */
+export async function responsesOfRuns(
+  db: Kysely<Tables>,
+  runIds: readonly string[],
+): Promise<ReadonlyMap<string, EndedResponse>> {
+  const found = new Map<string, EndedResponse>();
+  for (const few of chunks(runIds, 200)) {
+    const runs = await db
+      .selectFrom('runs')
+      .select(['id', 'thread_id', 'answer'])
+      .where('id', 'in', few)
+      .where('status', '!=', 'running')
+      .execute();
+    const rows = await db
+      .selectFrom('transcript_entries')
+      .select(['run_id', 'payload'])
+      .where('run_id', 'in', few)
+      .where('kind', '!=', COMPACTION)
+      .orderBy('seq')
+      .execute();
+    const ofRun = Map.groupBy(rows, ({ run_id }) => run_id);
+    for (const { id, thread_id: contextId, answer } of runs)
+      found.set(id, {
+        contextId,
+        response: answer === null ? responseOf(entriesIn(ofRun.get(id) ?? [])) : fromJson<RunAnswer>(answer).response,
+      });
+  }
+  return found;
 }
 
 /** Returns the error for callers that wait for this run, if its conversation was deleted. */
@@ -73,7 +110,10 @@ function toAnswer(run: EndedRun, entries: readonly Entry[]): Omit<RunAnswer, 'pe
 }
 
 async function entriesOf(db: Kysely<Tables>, runId: string): Promise<readonly Entry[]> {
-  const rows = await findEntries(db, { runId });
+  return entriesIn(await findEntries(db, { runId }));
+}
+
+function entriesIn(rows: readonly { readonly payload: Json }[]): readonly Entry[] {
   return rows.map(({ payload }) => fromEntryPayload(payload).entry).filter(isSpoken);
 }
 

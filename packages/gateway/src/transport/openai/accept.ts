@@ -22,6 +22,7 @@ import type { Asked } from './asked.ts';
 import { chooseConversation } from './choose-conversation.ts';
 import { conversationHash, type Scope, sha256 } from './conversation-hash.ts';
 import { type ToldConversation, takeApart } from './items.ts';
+import { withReplies } from './with-replies.ts';
 
 /** A request as the client sent it. */
 export interface Sent {
@@ -38,7 +39,7 @@ export async function accept(tx: Tx, registry: Registry, sent: Sent): Promise<Ac
   const isRetry = Number(headers.get('x-stainless-retry-count') ?? 0) > 0;
   const started = await findStarted(tx, { caller, identity, isRetry });
   if (started !== undefined) return started;
-  const told = takeApart(asked.items);
+  const told = takeApart(await withReplies(tx.db, asked.items, caller));
   const agent = await findModel(tx.db, asked.model, caller);
   const scope = scopeOf(agent.id, sent);
   const isTask = isTaskOfPage(asked, told) || headers.get('x-lastcall-effects') === 'none';

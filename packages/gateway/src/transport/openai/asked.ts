@@ -1,11 +1,11 @@
 import type { ClientTool, ModelSettings } from '../../domain/conversations/turn-settings.ts';
-import type { Item } from './items.ts';
+import type { Item, ReplyReference } from './items.ts';
 
 /** A parsed request of either kind. */
 export interface Asked {
   /** The agent's name or id. */
   readonly model: string;
-  readonly items: readonly Item[];
+  readonly items: readonly (Item | ReplyReference)[];
   readonly clientTools: readonly ClientTool[];
   readonly modelSettings: ModelSettings;
   readonly isStream: boolean;

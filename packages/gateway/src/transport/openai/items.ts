@@ -10,6 +10,13 @@ export type Item =
   | { readonly kind: 'call'; readonly callId: string }
   | { readonly kind: 'answer'; readonly callId: string; readonly output: string; readonly path: string };
 
+/** A reply that the client names by the id of its response instead of sending the text. */
+export interface ReplyReference {
+  readonly kind: 'reference';
+  readonly runId: string;
+  readonly path: string;
+}
+
 /** A conversation as its client sends it, split into its parts. */
 export interface ToldConversation {
   readonly instructions: string;

@@ -4,12 +4,12 @@ import type { ClientTool, ModelSettings } from '../../domain/conversations/turn-
 import { invalid } from '../../domain/entities/invalid.ts';
 import type { Asked } from './asked.ts';
 import type { CommonFields } from './common-fields.ts';
-import type { Item } from './items.ts';
+import type { Item, ReplyReference } from './items.ts';
 
 /** The fields that only one kind of request has. */
 interface OwnFields {
   readonly refused: readonly Rule[];
-  readonly items: readonly Item[];
+  readonly items: readonly (Item | ReplyReference)[];
   readonly tools: readonly FunctionTool[];
   readonly modelSettings: { readonly [K in keyof ModelSettings]?: ModelSettings[K] | null | undefined };
   readonly format: { readonly value: unknown; readonly path: string };

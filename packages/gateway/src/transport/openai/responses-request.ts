@@ -3,11 +3,12 @@ import { invalid } from '../../domain/entities/invalid.ts';
 import type { Asked } from './asked.ts';
 import { anyFormatSchema, type CommonFields, commonFields, contentSchema, MOST_ITEMS } from './common-fields.ts';
 import { type Content, readText, readUserContent } from './content.ts';
-import type { Item } from './items.ts';
+import type { Item, ReplyReference } from './items.ts';
 import { type FunctionTool, isSet, type Rule, readAsked, readEffort } from './read-asked.ts';
 
 interface InputItem {
-  readonly type?: string | undefined;
+  readonly type?: string | null | undefined;
+  readonly id?: string | null | undefined;
   readonly role?: string | undefined;
   readonly content?: Content;
   readonly call_id?: string | undefined;
@@ -26,7 +27,8 @@ export interface ResponsesRequest extends CommonFields {
 }
 
 const itemSchema = z.looseObject({
-  type: z.string().optional(),
+  type: z.string().nullish(),
+  id: z.string().max(500).nullish(),
   role: z.string().optional(),
   content: contentSchema.nullish(),
   call_id: z.string().optional(),
@@ -115,14 +117,15 @@ function contextIdOf(conversation: string | { readonly id: string }): string {
   return (typeof conversation === 'string' ? conversation : conversation.id).replace(/^conv_/, '');
 }
 
-function itemsOf({ input, instructions }: ResponsesRequest): readonly Item[] {
+function itemsOf({ input, instructions }: ResponsesRequest): readonly (Item | ReplyReference)[] {
   const own: readonly Item[] = instructions == null ? [] : [{ kind: 'instructions', text: instructions }];
   if (typeof input === 'string') return [...own, { kind: 'user', content: readUserContent(input, 'input') }];
   return [...own, ...input.flatMap((item, index) => toItem(item, `input[${index}]`))];
 }
 
-function toItem(item: InputItem, path: string): readonly Item[] {
-  const { type = 'message', call_id: callId = '', output } = item;
+function toItem(item: InputItem, path: string): readonly (Item | ReplyReference)[] {
+  const { call_id: callId = '', output } = item;
+  const type = item.type ?? (item.role === undefined && item.id != null ? 'item_reference' : 'message');
   switch (type) {
     case 'message':
       return [toMessage(item, path)];
@@ -130,11 +133,23 @@ function toItem(item: InputItem, path: string): readonly Item[] {
       return [{ kind: 'call', callId }];
     case 'function_call_output':
       return [{ kind: 'answer', callId, output: readText(output, `${path}.output`), path: `${path}.call_id` }];
+    case 'item_reference':
+      return [toReferenced(item.id ?? '', `${path}.id`)];
     case 'reasoning':
       return [];
     default:
-      throw invalid(`${path}.type`, `must be a message, a function_call or its output, not "${type.slice(0, 100)}".`);
+      throw invalid(
+        `${path}.type`,
+        `must be a message, a function_call or its output, or an item_reference, not "${type.slice(0, 100)}".`,
+      );
   }
+}
+
+/** Items have the ids that response-object.ts gives them. */
+function toReferenced(id: string, path: string): Item | ReplyReference {
+  const [, kind, own = ''] = /^(msg|fc)_(.+)$/s.exec(id) ?? [];
+  if (kind === undefined) throw invalid(path, 'must be the id of a message or function call of an earlier response.');
+  return kind === 'fc' ? { kind: 'call', callId: own } : { kind: 'reference', runId: own, path };
 }
 
 function toMessage({ role, content }: InputItem, path: string): Item {
