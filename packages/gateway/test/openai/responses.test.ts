@@ -192,7 +192,12 @@ describeOpenAi('responses', (open) => {
     const agent = await world.agent('Adder', { tools: ['add'] });
     const stream = client.responses.stream({ model: agent, input: 'Add 1 and 2.' });
     const types: string[] = [];
-    for await (const event of stream) types.push(event.type);
+    const numbers: number[] = [];
+    for await (const event of stream) {
+      types.push(event.type);
+      numbers.push(event.sequence_number);
+    }
+    expect(numbers).toEqual(types.map((_, index) => index));
     expect(types[0]).toBe('response.created');
     expect(types).toContain('response.output_text.delta');
     expect(types.at(-1)).toBe('response.completed');

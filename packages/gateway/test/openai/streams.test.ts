@@ -76,4 +76,20 @@ describeOpenAi('streamed chat completions', (open) => {
     hold.resolve();
     await world.idle();
   });
+
+  test('[S11] the events of a response are numbered from 0 in the order in which they are sent, also the one that reports an early end', async () => {
+    const hold = Promise.withResolvers<void>();
+    const model = scriptedModel([() => hold.promise.then(() => 'Late.')]);
+    const { client, world, stop } = await open({ models: { default: model } });
+    const agent = await world.agent();
+    const response = await client.responses.create({ model: agent, input: 'Hi', stream: true }).asResponse();
+    while (model.requests.length === 0) await new Promise(setImmediate);
+    stop();
+    const numbers = [...(await response.text()).matchAll(/"sequence_number":(\d+)/g)].map(([, number]) =>
+      Number(number),
+    );
+    expect(numbers).toEqual([0, 1, 2]);
+    hold.resolve();
+    await world.idle();
+  });
 });

@@ -60,7 +60,10 @@ async function streamRun(
         start: () => shape.start(),
         event: (event) => shape.event(event),
         reset: () => undefined,
-        interrupted: shape.fail(INTERRUPTED),
+        // Events are numbered as they are made, so this one is made when it is sent.
+        get interrupted() {
+          return shape.fail(INTERRUPTED);
+        },
         failed: (error) => shape.fail(toChunk(error)),
       },
       finish: (event, signal) =>
