@@ -33,6 +33,8 @@ const REFUSED: readonly (readonly [path: string, sent: object, field: string])[]
   ['/v1/chat/completions', { top_k: 5 }, 'top_k'],
   ['/v1/chat/completions', { max_tool_calls: 1 }, 'max_tool_calls'],
   ['/v1/chat/completions', { background: true }, 'background'],
+  ['/v1/chat/completions', { tool_choice: 'required' }, 'tool_choice'],
+  ['/v1/responses', { tool_choice: { type: 'function', name: 'add' } }, 'tool_choice'],
   ['/v1/responses', { max_tokens: 5 }, 'max_tokens'],
   ['/v1/responses', { max_completion_tokens: 5 }, 'max_completion_tokens'],
   ['/v1/responses', { reasoning_effort: 'low' }, 'reasoning_effort'],

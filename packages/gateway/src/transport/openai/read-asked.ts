@@ -51,9 +51,9 @@ function toClientTool({ type, name, description, parameters }: FunctionTool, ind
 /** The caller's tools that this run offers to the model. */
 function offeredTools(tools: readonly ClientTool[], use: CommonFields): readonly ClientTool[] {
   const { tool_choice: choice, parallel_tool_calls: isParallel, store } = use;
-  if (choice === 'none' || tools.length === 0) return [];
-  if (choice !== undefined && choice !== null && choice !== 'auto')
+  if (choice !== undefined && choice !== null && choice !== 'auto' && choice !== 'none')
     throw invalid('tool_choice', 'must be "auto" or "none": the agent decides, and it also has its own tools.');
+  if (choice === 'none' || tools.length === 0) return [];
   if (isParallel === false)
     throw invalid('parallel_tool_calls', 'must not be false: the model may call several tools in one reply.');
   if (store === false)
