@@ -246,6 +246,9 @@ describeOpenAi('responses', (open) => {
     hold.resolve();
     await world.idle();
     expect(await client.responses.retrieve(id)).toMatchObject({ id, status: 'completed', output_text: 'Done.' });
+    // The client would read no event from the JSON, and end without an error.
+    const followed = client.responses.retrieve(id, { stream: true });
+    await expect(followed).rejects.toMatchObject({ status: 400, param: 'stream' });
     await expect(client.responses.retrieve('resp_none')).rejects.toMatchObject({ status: 404, code: 'not_found' });
   });
 

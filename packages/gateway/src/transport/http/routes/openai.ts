@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { notFound } from '../../../domain/api-error.ts';
+import { invalid } from '../../../domain/entities/invalid.ts';
 import type { AcceptedTurn } from '../../../runtime/chat/turn-request.ts';
 import type { Registry } from '../../../runtime/toolset/registry.ts';
 import { accept } from '../../openai/accept.ts';
@@ -92,15 +93,22 @@ export function openAiEndpoints(options: OpenAiEndpointOptions): readonly Endpoi
       summary: 'Get a response',
       description: 'It is available also if the client disconnected.',
       access: 'entity',
-      query: z.looseObject({}),
+      query: z.looseObject({ stream: z.string().optional() }),
       answer: responseSchema,
-      handle: ({ caller, params }, tx) => findResponse(tx.db, fromResponseId(params.id), conversationUser(caller)),
+      async handle({ caller, params, query }, tx) {
+        // A client that expects a stream would read no event from the JSON, and end without an error.
+        if (query.stream === 'true') throw invalid('stream', NOT_FOLLOWED);
+        return await findResponse(tx.db, fromResponseId(params.id), conversationUser(caller));
+      },
     }),
   ];
 }
 
 const REFUSALS = [402, 404, 409, 410, 429, 502] as const;
 const STREAM = 'With `stream: true`, the answer is sent as server-sent events.';
+
+const NOT_FOLLOWED =
+  'must not be true: a response is read as a whole. To follow it, send the request that created it again, with the same Idempotency-Key.';
 
 interface Accepted {
   readonly accepted: AcceptedTurn;
