@@ -38,6 +38,8 @@ describeOpenAi('responses', (open) => {
     const agent = await world.agent('Adder', { tools: ['add'] });
     const first = await client.responses.create({ model: agent, instructions: 'Be brief.', input: 'Add 1 and 2.' });
     expect(first).toMatchObject({ object: 'response', status: 'completed', output_text: 'It is 3.' });
+    // The client's types require these.
+    expect(first).toMatchObject({ access_programs: null, usage: { input_tokens_details: { cache_write_tokens: 0 } } });
     const second = await client.responses.create({
       model: agent,
       input: [{ role: 'user', content: [{ type: 'input_text', text: 'What was it?' }] }],
@@ -255,11 +257,15 @@ describeOpenAi('responses', (open) => {
   test('a response that was cut at the token limit is incomplete', async () => {
     const cutOff = { text: 'It is', finishReason: { unified: 'length' as const, raw: 'length' } };
     // The agent asks its model once more before it gives up.
-    const model = scriptedModel([cutOff, cutOff]);
+    const model = scriptedModel([cutOff, cutOff, cutOff, cutOff]);
     const { client, world } = await open({ models: { default: model } });
     const agent = await world.agent();
     const cut = await client.responses.create({ model: agent, input: 'Tell me all.', max_output_tokens: 2 });
     expect(cut).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } });
+    expect(cut.output).toMatchObject([{ type: 'message', status: 'incomplete' }]);
+    const stream = await client.responses.create({ model: agent, input: 'All.', max_output_tokens: 2, stream: true });
+    for await (const event of stream)
+      if (event.type === 'response.output_item.done') expect(event.item).toMatchObject({ status: 'incomplete' });
     expect(model.requests[0]?.maxOutputTokens).toBe(2);
   });
 

@@ -35,6 +35,7 @@ export function startedResponse({ runId, contextId, model, created, previousRunI
     object: 'response',
     created_at: created,
     status: 'in_progress',
+    access_programs: null,
     error: null,
     incomplete_details: null,
     instructions: null,
@@ -55,18 +56,20 @@ export function startedResponse({ runId, contextId, model, created, previousRunI
 
 /** `text`: the message that the client reads, if it contains more than the run's answer. */
 export function endedResponse(head: ResponseHead, outcome: Outcome, text: string = outcome.text): object {
-  const { finish, calls, answer, extra } = outcome;
-  const reason = finish === 'length' ? 'max_output_tokens' : finish === 'content_filter' ? finish : undefined;
+  const { calls, answer, extra } = outcome;
+  const reason = cutBy(outcome);
   const { inputTokens = 0, outputTokens = 0, totalTokens = 0, estimated } = answer.usage ?? {};
   const { cachedTokens = 0, reasoningTokens = 0 } = answer.usage ?? {};
+  const status = endStatus(outcome);
   return {
     ...startedResponse(head),
-    status: reason === undefined ? 'completed' : 'incomplete',
+    status,
     incomplete_details: reason === undefined ? null : { reason },
-    output: [...(text === '' ? [] : [messageItem(head, text)]), ...calls.map((call) => callItem(call))],
+    output: [...(text === '' ? [] : [messageItem(head, text, status)]), ...calls.map((call) => callItem(call))],
     usage: {
       input_tokens: inputTokens,
-      input_tokens_details: { cached_tokens: cachedTokens },
+      // The gateway does not count the tokens that a provider writes to its cache, but the client's types require the field.
+      input_tokens_details: { cached_tokens: cachedTokens, cache_write_tokens: 0 },
       output_tokens: outputTokens,
       output_tokens_details: { reasoning_tokens: reasoningTokens },
       total_tokens: totalTokens,
@@ -76,6 +79,16 @@ export function endedResponse(head: ResponseHead, outcome: Outcome, text: string
   };
 }
 
+/** Of a response that has ended, and of its message. */
+export function endStatus(outcome: Outcome): 'completed' | 'incomplete' {
+  return cutBy(outcome) === undefined ? 'completed' : 'incomplete';
+}
+
+function cutBy({ finish }: Outcome): 'max_output_tokens' | 'content_filter' | undefined {
+  if (finish === 'length') return 'max_output_tokens';
+  return finish === 'content_filter' ? finish : undefined;
+}
+
 /** An output item of a response. */
 interface OutputItem {
   readonly id: string;
@@ -83,11 +96,11 @@ interface OutputItem {
   readonly [field: string]: unknown;
 }
 
-export function messageItem(head: ResponseHead, text?: string): OutputItem {
+export function messageItem(head: ResponseHead, text?: string, status?: ReturnType<typeof endStatus>): OutputItem {
   return {
     type: 'message',
     id: `msg_${head.runId}`,
-    status: text === undefined ? 'in_progress' : 'completed',
+    status: status ?? 'in_progress',
     role: 'assistant',
     content: text === undefined ? [] : [textPart(text)],
   };

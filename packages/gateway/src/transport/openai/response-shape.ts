@@ -9,6 +9,7 @@ import { ReplyText } from './reply-text.ts';
 import {
   callItem,
   endedResponse,
+  endStatus,
   messageItem,
   type ResponseHead,
   startedResponse,
@@ -51,7 +52,7 @@ export function responseShape({ runId, contextId }: AcceptedTurn, asked: Asked):
       const last = write(reply.finish(outcome.text));
       return numbered([
         ...last,
-        ...(text === '' ? [] : messageEnds(head, text)),
+        ...(text === '' ? [] : messageEnds(head, text, outcome)),
         ...callEvents(outcome, text === '' ? 0 : 1),
         ended(endedResponse(head, outcome, text)),
       ]);
@@ -74,8 +75,8 @@ function textDelta(head: ResponseHead, delta: string): ResponseEvent {
   return { type: 'response.output_text.delta', item_id: messageItem(head).id, ...FIRST, delta, logprobs: [] };
 }
 
-function messageEnds(head: ResponseHead, text: string): readonly ResponseEvent[] {
-  const item = messageItem(head, text);
+function messageEnds(head: ResponseHead, text: string, outcome: Outcome): readonly ResponseEvent[] {
+  const item = messageItem(head, text, endStatus(outcome));
   return [
     { type: 'response.output_text.done', item_id: item.id, ...FIRST, text, logprobs: [] },
     { type: 'response.content_part.done', item_id: item.id, ...FIRST, part: textPart(text) },
