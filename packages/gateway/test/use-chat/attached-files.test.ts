@@ -47,3 +47,23 @@ test('[S11] a message with an uploaded file is answered again and edited, and no
   expect(other.chat.error?.message).toContain('must be ids of files that the sender has uploaded');
   expect(model.requests).toHaveLength(3);
 });
+
+test('[S11] a chosen file whose type has parameters reaches the model under its plain type', async () => {
+  const model = scriptedModel(['A greeting.']);
+  await using gateway = await startTestGateway({ model, agents: [{ name: 'Clerk', instructions: 'Read.' }] });
+  const page = openPage({ api: `${gateway.url}/api/agents/Clerk/chat`, secret: gateway.secretKey });
+  // What a browser writes for `new File([text], 'a.txt', { type: 'text/plain;charset=utf-8' })`.
+  const url = `data:text/plain;charset=utf-8;base64,${btoa('Hello.')}`;
+  await page.chat.sendMessage({
+    text: 'What is it?',
+    files: [{ type: 'file', mediaType: 'text/plain', filename: 'a.txt', url }],
+  });
+  expect([page.chat.error?.message, page.shown]).toEqual([undefined, ['A greeting.']]);
+  const file = {
+    type: 'file',
+    mediaType: 'text/plain',
+    filename: 'a.txt',
+    data: { type: 'data', data: btoa('Hello.') },
+  };
+  expect(model.requests[0]?.prompt.at(-1)?.content).toContainEqual(file);
+});

@@ -122,7 +122,7 @@ function attachedTo(url: unknown): readonly string[] {
 
 /** A file must be inside the message: the gateway fetches nothing for a page. */
 function fileOf({ url, filename }: Omit<UiPart, 'type'>, path: string): UserContent[number] {
-  const [, mediaType, data] = /^data:([\w.+-]+\/[\w.+-]+);base64,([A-Za-z0-9+/]+=*)$/.exec(String(url)) ?? [];
+  const [, mediaType, data] = DATA_URL.exec(String(url)) ?? [];
   if (mediaType === undefined || data === undefined)
     throw invalid(
       `${path}.url`,
@@ -135,6 +135,9 @@ function fileOf({ url, filename }: Omit<UiPart, 'type'>, path: string): UserCont
     ...(typeof filename === 'string' ? { filename: filename.slice(0, 255) } : {}),
   };
 }
+
+/** The type may have parameters, such as `;charset=utf-8`. */
+const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w.+-]+=[\w.+-]+)*;base64,([A-Za-z0-9+/]+=*)$/;
 
 /** Only the last step is read: all calls of earlier steps were answered before it began. */
 function claimsOf({ parts }: UiMessage): ReadonlyMap<string, UiClaim> {
