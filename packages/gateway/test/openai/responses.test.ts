@@ -171,7 +171,11 @@ describeOpenAi('responses', (open) => {
     const { client, world } = await open({ models: { default: scriptedModel([]) } });
     const model = await world.agent();
     for (const input of [' ', [{ role: 'system' as const, content: 'Be brief.' }]])
-      await expect(client.responses.create({ model, input })).rejects.toMatchObject({ status: 400, param: 'input' });
+      await expect(client.responses.create({ model, input })).rejects.toMatchObject({
+        status: 400,
+        param: 'input',
+        message: expect.stringContaining('that is not blank'),
+      });
   });
 
   test('[S11] a conversation is continued by its id', async () => {

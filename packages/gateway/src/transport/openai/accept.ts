@@ -74,7 +74,8 @@ function inputOf(told: ToldConversation, { path }: Sent): TurnInput {
   if (told.message !== undefined) return { message: told.message };
   if (told.answers.length > 0) return { answers: answersOf(told) };
   if (told.history.length > 0) return { invoke: true };
-  throw invalid(path === '/v1/responses' ? 'input' : 'messages', 'must contain a message with role "user".');
+  const field = path === '/v1/responses' ? 'input' : 'messages';
+  throw invalid(field, 'must contain a message with role "user" that is not blank.');
 }
 
 function isTaskOfPage(asked: Asked, { instructions, message = [], lastReply }: ToldConversation): boolean {
