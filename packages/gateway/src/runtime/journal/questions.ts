@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ToolContext } from '@lastcall/core';
+import type { Clock, ToolContext } from '@lastcall/core';
 import { type OpenedWait, openWait } from '../../domain/calls/open-wait.ts';
 import { toCardCall } from '../../domain/calls/to-card-call.ts';
 import { withdrawQuestions } from '../../domain/calls/withdraw-questions.ts';
@@ -24,6 +24,8 @@ export interface AskedQuestion extends Question {
 export interface QuestionsOptions {
   readonly store: Store;
   readonly run: ActiveRun;
+  /** The clock of `ctx.deadline`. */
+  readonly clock: Clock;
   readonly seal: () => Promise<Seal>;
   readonly read: CurrentRun['read'];
   /** The space that sees the call, or null. */
@@ -72,7 +74,7 @@ export class Questions implements People {
   }
 
   async #open(ctx: ToolContext, questionId: string, { text, schema }: Question): Promise<void> {
-    const { store, run, spaceOf, nodeOf } = this.#options;
+    const { store, run, clock, spaceOf, nodeOf } = this.#options;
     const { runId, agent, lease } = run;
     const spaceId = spaceOf(ctx);
     const { toolName } = ctx;
@@ -93,8 +95,8 @@ export class Questions implements People {
         resultSchema: schema,
         duringCall: ctx.toolCallId,
         // The question is withdrawn when the call ends. If the process dies first, the question expires with the call's
-        // deadline.
-        expiresAt: ctx.deadline,
+        // deadline, by the database's clock.
+        expiresAt: ctx.deadline === undefined ? undefined : tx.now() + ctx.deadline - clock.now(),
         isFork: run.fork !== undefined,
       };
       const round = await openWait(tx, opened);

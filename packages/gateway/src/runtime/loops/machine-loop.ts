@@ -56,7 +56,8 @@ import { voidChangedApprovals } from './void-changed-approvals.ts';
 
 /** Prepares a run of a machine. */
 export async function prepareMachine(open: OpenedRun, activity: RunActivity): Promise<PreparedRun> {
-  const { services, registry, run, abort, tools, situation, requests, journal, leafTools, forkTools, end } = open;
+  const { services, registry, run, abort, clock, tools, situation, requests, journal, leafTools, forkTools, end } =
+    open;
   const { machine: defined, ...definition } = run.agent.setup.definition ?? { machine: undefined, policies: [] };
   const { kind } = run;
   const { limits } = run.agent;
@@ -64,7 +65,7 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
   await journal.recover(await findOpenCards(services, run));
   const next = nextMachine(defined, run, () => instanceSession(open));
   const { machine } = next;
-  const deadline = Date.now() + limits.cycleTimeoutMs;
+  const deadline = clock.now() + limits.cycleTimeoutMs;
   const { explanation, observe, instructions, batch, modelSettings, maxSteps } = kind.turnOptions(
     run,
     situation,
@@ -118,6 +119,7 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
     policies:
       run.fork === undefined ? [...definition.policies, grantPolicy(open)] : definition.policies.map(withoutApproval),
     middleware: middlewareOf(open, model),
+    clock,
     deadline,
     budget: { tokens: limits.tokensPerCycle },
     signal: abort.signal,

@@ -1,4 +1,4 @@
-import type { Entry, Settlement, Stop } from '@lastcall/core';
+import type { Clock, Entry, Settlement, Stop } from '@lastcall/core';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import { describeContract, renderSituation, type Situation } from '../../domain/agents/describe-agent.ts';
 import { afterCalls } from '../../domain/forks/simulated-situation.ts';
@@ -26,6 +26,7 @@ import type { ActiveRun } from '../run/active-run.ts';
 import { usageOf } from '../run/decide-end.ts';
 import { endingTools } from '../run/ending-tools.ts';
 import type { HeldRun } from '../run/held-run.ts';
+import { createRunClock } from '../run/run-clock.ts';
 import { endingText, responseOf } from '../run/run-response.ts';
 import type { RunTools } from '../run/run-tool.ts';
 import { RunSpend } from '../spend/run-spend.ts';
@@ -49,6 +50,8 @@ export interface OpenedRun {
   readonly registry: WorkerRegistry;
   readonly run: ActiveRun;
   readonly abort: RunAbort;
+  /** Deadlines are times of this clock. */
+  readonly clock: Clock;
   readonly tools: RunTools;
   readonly outputs: OutputLimit;
   /** The agent's latest situation, as a frame. Empty if the newest inbox tells it already. */
@@ -74,6 +77,7 @@ export interface OpenedRun {
 export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' | 'abort'>): OpenedRun {
   const { services, registry, run, abort } = given;
   const { agent, runId, kind, settings } = run;
+  const clock = createRunClock();
   const stagedWrites = new StagedWrites();
   const leafTools =
     agent.setup.definition?.machine === undefined ? undefined : new LeafTools({ setup: agent.setup, settings });
@@ -109,6 +113,7 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
   const questions: Questions = new Questions({
     store: services.store,
     run,
+    clock,
     seal: async () => registry.seal ?? (await createSeal(services.store, undefined)),
     read,
     spaceOf: ({ toolCallId, toolName }) =>
@@ -175,6 +180,7 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
   };
   return {
     ...given,
+    clock,
     tools,
     outputs,
     situation: () => (simulated === undefined ? situation : toFrame(simulated())),

@@ -32,7 +32,7 @@ import { voidChangedApprovals } from './void-changed-approvals.ts';
 
 /** Prepares a run of one conversation: a turn of core on the agent's transcript. */
 export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promise<PreparedRun> {
-  const { services, registry, run, abort, tools, situation, requests, journal } = open;
+  const { services, registry, run, abort, clock, tools, situation, requests, journal } = open;
   const { kind } = run;
   const { tag, limits } = run.agent;
   await journal.recover(await findApprovedCalls(services, run));
@@ -53,7 +53,7 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
   const model = guard.wrap(
     await kind.modelOf(run, async (name) => open.spend.forTurnsInCalls(await registry.model(name))),
   );
-  const deadline = Date.now() + limits.cycleTimeoutMs;
+  const deadline = clock.now() + limits.cycleTimeoutMs;
   await tools.ready?.(readyFor(open));
   const answers = await voidChangedApprovals(open);
   run.past.shownTo(model.provider);
@@ -80,6 +80,7 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
     tools: () => toolsInMode(tools.tools, mode, (set) => forRun(open, set)),
     session,
     onEvent: tellRun(open, activity, model),
+    clock,
     deadline,
     budget: { tokens: limits.tokensPerCycle },
     signal: abort.signal,
