@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { listOpenJobs } from '../../src/domain/calls/list-open-jobs.ts';
@@ -8,7 +9,7 @@ import { listTurns } from '../../src/domain/conversations/list-turns.ts';
 import type { Store } from '../../src/ports/store/store.ts';
 import { forEachTest } from '../support/for-all-tests.ts';
 import { runStatements } from '../support/run-statements.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { type Database, databases, onSqlite } from '../support/stores.ts';
 import { tablesOf0034 } from './tables-of-0034.ts';
 
 describe.each(databases)('a database of the last version with two tables of calls, on $kind', ({ create }) => {
@@ -185,6 +186,32 @@ describe.each(databases)('a database of the last version with two tables of call
     expect((await listWaiting(store.db)).items).toHaveLength(1);
     await store.close();
   });
+});
+
+test('an upgrade from two tables of calls does not search all earlier runs of an agent for the turn of each run', async () => {
+  const database = await onSqlite.create();
+  await becomeOld(database);
+  const { prepare } = DatabaseSync.prototype;
+  const plans: string[] = [];
+  DatabaseSync.prototype.prepare = function (text) {
+    if (text.includes('set turn_id'))
+      plans.push(
+        ...prepare
+          .call(this, `explain query plan ${text}`)
+          .all()
+          .map(({ detail }) => String(detail)),
+      );
+    return prepare.call(this, text);
+  };
+  try {
+    await (await database.open()).close();
+  } finally {
+    DatabaseSync.prototype.prepare = prepare;
+    await database.remove();
+  }
+  // An agent has tens of thousands of runs: with a range of numbers, the upgrade took minutes.
+  expect(plans).toContainEqual(expect.stringContaining('runs_by_thread (thread_id=? AND cycle_no=?)'));
+  expect(plans.filter((plan) => plan.includes('cycle_no<'))).toEqual([]);
 });
 
 async function becomeOld(database: Database, rows: readonly string[] = []): Promise<void> {

@@ -48,14 +48,21 @@ const WITHOUT_DEFAULTS: readonly string[] = [
   'alter table calls alter column thread_id drop default, alter column agent_id drop default',
 ];
 
-/** A run that has no entry of a turn continues the turn before it. A run that was not saved belongs to no turn but its own. */
+/**
+ * A run that has no entry of a turn continues the turn before it. A run that was not saved belongs to no turn but its own. Each run is read
+ * once: an agent has tens of thousands of runs, and a search from each of them for the turn before it takes minutes.
+ */
 const TURNS = `
   update runs set turn_id = case when answer is not null then id else coalesce((
     select beginning.id from runs beginning
-    where beginning.thread_id = runs.thread_id and beginning.cycle_no <= runs.cycle_no and beginning.answer is null
-      and exists (select 1 from transcript_entries where run_id = beginning.id and kind = 'turn')
-    order by beginning.cycle_no desc limit 1
-  ), id) end`;
+    where beginning.thread_id = runs.thread_id and beginning.cycle_no = turns.begun
+  ), id) end
+  from (
+    select saved.id as run_id, max(case when saved.answer is null and exists (
+        select 1 from transcript_entries where transcript_entries.run_id = saved.id and kind = 'turn'
+      ) then saved.cycle_no end) over (partition by saved.thread_id order by saved.cycle_no) as begun
+    from runs saved
+  ) as turns where turns.run_id = runs.id`;
 
 const THREADS = `
   update calls set thread_id = threads.id, agent_id = threads.agent_id
