@@ -8,25 +8,36 @@ export type ShownStatus = RunStatus | 'waiting' | 'queued';
 /** The statuses that runs are listed by. A queued run has no row. */
 export type ListedStatus = Exclude<ShownStatus, 'queued'>;
 
-/**
- * True for a run that has a call that waits for an answer. A run that took one of several answers and stopped again has no such call:
- * it waits with the earlier run of its turn that does.
- */
-const HAS_WAITING_CALL: RawBuilder<SqlBool> = sql<SqlBool>`exists (
-  select 1 from calls inner join runs as asking on asking.id = calls.run_id
-  where calls.thread_id = runs.thread_id and ${IS_PENDING} and calls.during_call is null
-    and (asking.id = runs.id or (asking.turn_id = runs.turn_id and substr(runs.stop, 1, 21) = '{"reason":"suspended"')))`;
+/** A run that took one of several answers and stopped again: it waits with the earlier run of its turn that has the other calls. */
+const STOPPED_AGAIN: RawBuilder<SqlBool> = sql<SqlBool>`substr(runs.stop, 1, 21) = '{"reason":"suspended"'`;
+
+/** The calls that wait, which are few. */
+const WAITING: RawBuilder<unknown> = sql`from calls where ${IS_PENDING} and calls.during_call is null`;
+/** The same, with the runs that made them. */
+const ASKING: RawBuilder<unknown> = sql`
+  from calls inner join runs as asking on asking.id = calls.run_id where ${IS_PENDING} and calls.during_call is null`;
+
+/** True for a run that has a call that waits for an answer. For few runs: for each of them its thread's calls are looked up. */
+const HAS_WAITING_CALL: RawBuilder<SqlBool> = sql<SqlBool>`(
+  exists (select 1 ${WAITING} and calls.thread_id = runs.thread_id and calls.run_id = runs.id)
+  or (${STOPPED_AGAIN} and exists (
+    select 1 ${ASKING} and calls.thread_id = runs.thread_id and asking.turn_id = runs.turn_id)))`;
+
+/** The same for many runs: all calls that wait are read once. */
+const IS_AMONG_WAITING: RawBuilder<SqlBool> = sql<SqlBool>`(
+  runs.id in (select calls.run_id ${WAITING}) or (${STOPPED_AGAIN} and runs.turn_id in (select asking.turn_id ${ASKING})))`;
 
 /** The status of a row of `runs`: a completed run whose calls wait is waiting. */
 export const SHOWN_STATUS: RawBuilder<ListedStatus> = sql<ListedStatus>`case
   when runs.status = 'completed' and ${HAS_WAITING_CALL} then 'waiting' else runs.status end`;
 
-/** A condition on `runs`. Waiting runs are found by the calls that wait, which are few. */
+/** A condition on `runs`. Waiting runs are found by the calls that wait. */
 export function hasStatus(status: ListedStatus): RawBuilder<SqlBool> {
   if (status === 'waiting')
-    return sql<SqlBool>`runs.status = 'completed' and ${HAS_WAITING_CALL} and runs.thread_id in (
-      select calls.thread_id from calls where ${IS_PENDING} and calls.during_call is null)`;
-  if (status === 'completed') return sql<SqlBool>`runs.status = 'completed' and not ${HAS_WAITING_CALL}`;
+    return sql<SqlBool>`runs.status = 'completed' and runs.thread_id in (select calls.thread_id ${WAITING})
+      and ${IS_AMONG_WAITING}`;
+  // Most runs are completed. With the index of statuses, SQLite would sort them all to find the newest.
+  if (status === 'completed') return sql<SqlBool>`coalesce(runs.status, '') = 'completed' and not ${IS_AMONG_WAITING}`;
   return sql<SqlBool>`runs.status = ${status}`;
 }
 

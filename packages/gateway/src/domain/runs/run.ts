@@ -1,6 +1,6 @@
 import type { Stop, Usage } from '@lastcall/core';
 import { addUsage, noUsage } from '@lastcall/core/internal';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
 import type { InboxEventType, RunRow, Tables } from '../../ports/store/schema/tables.ts';
 import { notFound } from '../api-error.ts';
@@ -93,7 +93,9 @@ export async function listRuns(db: Kysely<Tables>, filter: RunFilter = {}): Prom
 
 function selectMatching(db: Kysely<Tables>, filter: RunFilter) {
   const { agentId, contextId, status, stop, toolName, outcome, spaceId, eventId, since, until } = filter;
-  let query = withAgent(db).where(throughAgents(filter.view ?? EVERYTHING, 'threads.agent_id'));
+  // The condition decides it. SQLite would look it up for each matching run, and not only for those of the page.
+  const shown = status === undefined ? SHOWN_STATUS : sql.lit(status);
+  let query = withAgent(db, shown).where(throughAgents(filter.view ?? EVERYTHING, 'threads.agent_id'));
   if (agentId !== undefined) query = query.where('threads.agent_id', '=', agentId);
   if (contextId !== undefined)
     query = query.where('runs.thread_id', '=', contextId).where('threads.kind', '=', 'context');
@@ -150,14 +152,14 @@ export async function getRun(db: Kysely<Tables>, runId: string): Promise<Run> {
   return toQueuedRun(queued);
 }
 
-function withAgent(db: Kysely<Tables>) {
+function withAgent(db: Kysely<Tables>, shown: RawBuilder<ListedStatus> = SHOWN_STATUS) {
   return db
     .selectFrom('runs')
     .innerJoin('threads', 'threads.id', 'runs.thread_id')
     .leftJoin('nested_usage', 'nested_usage.run_id', 'runs.id')
     .leftJoin('forks', 'forks.thread_id', 'runs.thread_id')
     .selectAll('runs')
-    .select(SHOWN_STATUS.as('shown_status'))
+    .select(shown.as('shown_status'))
     .select(['threads.agent_id', 'nested_usage.input_tokens', 'nested_usage.output_tokens'])
     .select(['forks.at_step', 'forks.origin_run_id'])
     .select(['nested_usage.total_tokens', 'nested_usage.cached_tokens'])
