@@ -1,11 +1,13 @@
 import { sql } from 'kysely';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { BatchingDriver } from '../../src/ports/store/postgres/postgres-driver.ts';
 import { createMigrationPool, createPool } from '../../src/ports/store/postgres/postgres-pool.ts';
 import { openPostgresStore } from '../../src/ports/store/postgres/postgres-store.ts';
 import type { GroupOptions, Tx } from '../../src/ports/store/store.ts';
 import { StoreUnavailable } from '../../src/ports/store/store-error.ts';
+import { forEachTest } from '../support/for-all-tests.ts';
 import { holdLock } from '../support/held-lock.ts';
+import { runStatements } from '../support/run-statements.ts';
 import { insertSetting } from '../support/settings.ts';
 import { onPostgres } from '../support/stores.ts';
 
@@ -48,12 +50,44 @@ test.each([1, 3, 5])(
   },
 );
 
-test('migrating large tables has no time limit', async () => {
-  const database = await onPostgres.create();
-  const pool = createMigrationPool(database.location);
-  expect((await pool.query('show statement_timeout')).rows).toEqual([{ statement_timeout: '0' }]);
-  await pool.end();
-  await database.remove();
+describe('what an administrator has set for the database', () => {
+  const database = forEachTest(onPostgres.create);
+  const set = (setting: string): Promise<void> =>
+    runStatements(database, [
+      `do $$ begin execute format('alter database %I set ${setting}', current_database()); end $$`,
+    ]);
+
+  test.each(['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'])(
+    '%s does not limit migrations of large tables',
+    async (name) => {
+      await set(`${name} = 1`);
+      const pool = createMigrationPool(database.location);
+      expect((await pool.query(`show ${name}`)).rows).toEqual([{ [name]: '0' }]);
+      await pool.end();
+    },
+  );
+
+  test('a stricter isolation level does not make transactions fail that change the same row', async () => {
+    await set('default_transaction_isolation = serializable');
+    const store = await database.open();
+    await store.transaction(async (tx) => tx.send(insertSetting, { key: 'count', value: '0' }));
+    let tries = 0;
+    await Promise.all(
+      Array.from({ length: 8 }, () =>
+        store.transaction(async (tx) => {
+          tries += 1;
+          expect((await sql`show transaction_isolation`.execute(tx.db)).rows).toEqual([
+            { transaction_isolation: 'read committed' },
+          ]);
+          await sql`update settings set value = (value::int + 1)::text where key = 'count'`.execute(tx.db);
+        }),
+      ),
+    );
+    const counted = store.db.selectFrom('settings').select('value').where('key', '=', 'count');
+    expect(await counted.executeTakeFirstOrThrow()).toEqual({ value: '8' });
+    expect(tries).toBe(8);
+    await store.close();
+  });
 });
 
 test('a start that finds the tables up to date does not wait for another migration', async () => {

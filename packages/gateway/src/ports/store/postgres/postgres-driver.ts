@@ -222,7 +222,14 @@ export class BatchingDriver implements Driver {
 /** Longer than a statement may take: see TIMEOUTS. After it, callers retry, and nothing is lost. */
 const SILENCE_MS = 16_000;
 
-/** Outside of transactions a connection is read-only: see postgres-pool.ts and postgres-session.ts. */
-const BEGIN: BatchStatement = { name: 'lastcall_begin', text: 'begin read write', values: [] };
+/**
+ * Outside of transactions a connection is read-only: see postgres-pool.ts and postgres-session.ts. An administrator may have set another
+ * isolation level for the role or the database. With `serializable`, transactions that now wait for each other would fail.
+ */
+const BEGIN: BatchStatement = {
+  name: 'lastcall_begin',
+  text: 'begin isolation level read committed read write',
+  values: [],
+};
 const COMMIT: BatchStatement = { name: 'lastcall_commit', text: 'commit', values: [] };
 const ROLLBACK: BatchStatement = { name: 'lastcall_rollback', text: 'rollback', values: [] };

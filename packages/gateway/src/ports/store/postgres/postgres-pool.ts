@@ -13,10 +13,14 @@ export function createPooledPool(url: string, connections: number): Pool {
 }
 
 /**
- * A connection for migrations. Building the indexes of a large table can take long, and so can waiting for another gateway that does it.
+ * A connection for migrations. Building the indexes of a large table can take long, and so can waiting for another gateway that does it: the
+ * limits that an administrator has set for the role or the database do not apply.
  */
 export function createMigrationPool(url: string): Pool {
-  return createPool(url, 1, {});
+  return createPool(url, 1, {
+    ...{ statement_timeout: 0, lock_timeout: 0, idle_in_transaction_session_timeout: 0 },
+    default_transaction_isolation: "'read committed'",
+  });
 }
 
 /**
