@@ -2,7 +2,10 @@ import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { answerersById } from '../../src/domain/calls/answerers-by-id.ts';
+import { createEntity } from '../../src/domain/entities/entity.ts';
 import { startTestGateway, waitFor } from '../../src/testing/index.ts';
+import { describeIdleWorld } from '../support/describe-worlds.ts';
 
 test('[G33] a configuration file names the people who may answer by their externalId, also for calls without a card', async () => {
   const pay = tool({
@@ -49,4 +52,18 @@ test('[G33] a configuration file names the people who may answer by their extern
   await waitFor(async () => (await api(`/api/runs/${runId}`)).status === 'completed');
   const [answered] = (await api('/api/pending?status=resolved')).items;
   expect(answered).toMatchObject({ toolName: 'pay', resolvedBy: grace.id });
+});
+
+describeIdleWorld('answerers by externalId', ({ world }) => {
+  test('[G33] an id names the person who has it, also if another person has it as their externalId', async () => {
+    const { store } = world;
+    const agent = await world.agent('Desk');
+    const person = (displayName: string, externalId: string) =>
+      world.in((tx) => createEntity(tx, { kind: 'human', displayName, externalId }));
+    const grace = await person('Grace', 'grace');
+    await person('Mallory', grace.id);
+
+    for (const name of [grace.id, 'grace'])
+      expect(await answerersById(store.db, agent, { entities: [name] })).toEqual({ entities: [grace.id] });
+  });
 });

@@ -19,9 +19,13 @@ export async function answerersById(
     .innerJoin('entities', 'entities.project_id', 'agents.project_id')
     .select(['entities.id', 'entities.external_id'])
     .where('agents.id', '=', agentId)
-    .where('entities.external_id', 'in', names)
+    .where((eb) => eb.or([eb('entities.id', 'in', names), eb('entities.external_id', 'in', names)]))
     .where('entities.deleted_at', 'is', null)
     .execute();
-  const ids = new Map(rows.map(({ id, external_id }) => [external_id, id]));
+  // An id comes first: the name that another person was given must not take the place of the one who was meant.
+  const ids = new Map([
+    ...rows.map(({ id, external_id }) => [external_id, id] as const),
+    ...rows.map(({ id }) => [id, id] as const),
+  ]);
   return { ...answerers, entities: answerers?.entities?.map((name) => ids.get(name) ?? name) };
 }
