@@ -20,6 +20,16 @@ test('[S28] a document has headings by level, tasks with their state, aligned co
   expect(html).toContain('<p dir="auto">שלום</p>');
 });
 
+test.each([
+  ['close together', '- [x] done\n- [ ] open'],
+  ['apart', '- [x] done\n\n- [ ] open'],
+])('[S28] a task of a list shows its state once, as a box, with the items %s', (_, text) => {
+  const words = shown(text)
+    .replaceAll('</li>', '\n')
+    .replaceAll(/<[^>]*>/g, '');
+  expect(words).toBe('☑ done\n☐ open\n');
+});
+
 test.each(['[*a', 'a*_b ', '_b*', '~a~~b ', '**a', '` a `` b '])(
   '[S28] a paragraph of 20,000 characters that repeats "%s" is shown as it is, without a search for pairs, and the next one is formatted',
   (unit) => {

@@ -54,6 +54,8 @@ function Block({ token, depth }: { token: Token; depth: number }): ReactNode {
   switch (token.type) {
     case 'space':
     case 'def':
+    // The item of the list draws it.
+    case 'checkbox':
       return null;
     case 'heading':
       // A message is not a chapter of the page, so its headings are lines that stand out.
@@ -168,6 +170,8 @@ function Inline({ token, depth }: { token: Token; depth: number }): ReactNode {
       return <code className="rounded bg-raised px-1 font-mono text-xs">{withVisibleControls(token.text)}</code>;
     case 'br':
       return <br />;
+    case 'checkbox':
+      return null;
     case 'link':
       return <SafeLink href={token.href}>{inlineOf(token.tokens ?? [], depth)}</SafeLink>;
     case 'image':
