@@ -155,6 +155,28 @@ test('[S26] a button asks for notifications of the browser when a call waits, wh
   expect(problems).toEqual([]);
 });
 
+test('[S26] another page that is still loading opens, although a call arrives in the inbox meanwhile', async () => {
+  await using studio = await startStudio(browser());
+  // The files of the other page are not in the cache of a new page.
+  const { page, problems } = await studio.open('/inbox', { isNew: true });
+  await page.getByText('Nothing is waiting for you.').waitFor();
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  await page.route('**/assets/*.js', async (route) => {
+    await released;
+    await route.continue();
+  });
+  await page.getByRole('link', { name: 'Agents', exact: true }).click();
+  await page.waitForURL('**/agents');
+  const text = 'Book a hotel in Tokyo for 3 nights, please.';
+  const [space] = (await studio.gateway.api('/api/spaces')).items;
+  await studio.gateway.api(`/api/spaces/${space.id}/messages`, { entityId: await studio.person('Ada'), text });
+  await page.getByRole('list', { name: 'waiting calls' }).getByRole('listitem').waitFor();
+  release();
+  await page.getByRole('heading', { name: 'Agents' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe('/agents');
+  expect(problems).toEqual([]);
+});
+
 async function say(gateway: TestGateway, entityId: string): Promise<void> {
   const { items } = await gateway.api('/api/spaces');
   await gateway.api(`/api/spaces/${items[0].id}/messages`, { entityId, text: 'Go on.' });

@@ -1,5 +1,5 @@
 import type { PendingCall } from '@lastcall/client';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useLocation, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { useKeys } from '../../parts/keyboard/keys.tsx';
 import { type CallGroup, groupCalls } from './call-groups.ts';
@@ -51,8 +51,10 @@ export function useTriage(data: readonly PendingCall[] | undefined, isWide: bool
     j: { label: 'Next call', run: () => move(1) },
     k: { label: 'Previous call', run: () => move(-1) },
   });
+  // While another page loads, the address is that page's, and the inbox is still shown: to select a call would bring the user back.
+  const isLeaving = useLocation({ select: ({ pathname }) => pathname !== '/inbox' });
   const first = groups[0]?.leader.callId;
-  const missing = isWide && selected === undefined ? first : undefined;
+  const missing = isWide && !isLeaving && selected === undefined ? first : undefined;
   useEffect(() => {
     if (missing !== undefined) select(missing);
   }, [missing]);
