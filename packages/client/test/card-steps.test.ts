@@ -1,4 +1,4 @@
-import { act, createElement, type ReactElement } from 'react';
+import { act, createElement, type ReactElement, useState } from 'react';
 import { expect, test } from 'vitest';
 import { createClient } from '../src/index.ts';
 import { type CardItem, LastcallProvider, ToolCard } from '../src/react/index.ts';
@@ -6,21 +6,21 @@ import { createRoot } from './support/page.ts';
 
 const client = createClient({ url: 'http://127.0.0.1:9', auth: { key: 'none' } });
 
-function card(callId: string, input: object): CardItem {
+function card(callId: string, input: object, call: object = { kind: 'approval' }): CardItem {
   const message = {
     ...{ id: callId, spaceId: 's', seq: 1, entityId: 'bot', kind: 'tool', text: '', status: 'requires_action', callId },
-    ...{ runId: 'r', metadata: { toolName: 'pay', input }, call: { kind: 'approval' }, createdAt: 1 },
+    ...{ runId: 'r', metadata: { toolName: 'pay', input }, call, createdAt: 1 },
   } as never;
   return { kind: 'card', id: callId, entityId: 'bot', toolName: 'pay', inputText: '', message };
 }
 
 /** A page that shows one card at a time, without a React key. */
-async function openPage() {
+async function openPage(components = {}) {
   const container = document.createElement('div');
   const root = createRoot(container);
   const show = (item: CardItem): Promise<void> => {
     const shown: ReactElement = createElement(ToolCard, { item });
-    return act(async () => root.render(createElement(LastcallProvider, { client, components: {} }, shown)));
+    return act(async () => root.render(createElement(LastcallProvider, { client, components }, shown)));
   };
   const buttons = () => [...container.querySelectorAll('button')];
   const click = (word: string) =>
@@ -52,6 +52,19 @@ test('[S21] an input that changes while its card is edited has to be opened befo
   await page.show(card('one', { to: 'Ada', terms: LONG }));
   expect(page.words()).not.toContain('Approve and allow');
   expect(page.container.textContent).toContain('Approve is off until you have opened all of the input');
+});
+
+test('[S3] the card of a call that asks again does not keep what was entered for its first question', async () => {
+  const Typed = (): ReactElement => {
+    const [text, setText] = useState('nothing');
+    return createElement('button', { type: 'button', onClick: () => setText('Ada') }, text);
+  };
+  const page = await openPage({ pay: Typed });
+  await page.show(card('one', {}, { kind: 'input', round: 1 }));
+  await page.click('nothing');
+  expect(page.words()).toEqual(['Ada']);
+  await page.show(card('one', {}, { kind: 'input', round: 2 }));
+  expect(page.words()).toEqual(['nothing']);
 });
 
 test('[O9] the card says which inputs a grant covers that this call does not have', async () => {

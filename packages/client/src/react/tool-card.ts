@@ -36,8 +36,8 @@ export function ToolCard({ item }: { readonly item: CardItem }): ReactElement {
     [client, known, wait, runId, callId, round],
   );
   const component = own(components, call.display?.customUI) ?? own(components, call.toolName) ?? fallback;
-  // What was typed for one call is never sent as the answer to another.
-  return createElement(component, { key: callId, call, state: toCardState(item, known.get(wait)), answer });
+  // What was typed for one call, or for one of its questions, is never sent as the answer to another.
+  return createElement(component, { key: wait, call, state: toCardState(item, known.get(wait)), answer });
 }
 
 /** Reads own properties only: a tool may be named like a property of every object, such as `toString`. */

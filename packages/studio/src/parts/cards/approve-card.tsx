@@ -45,7 +45,7 @@ export function ApproveCard(props: CardProps): ReactElement {
         <Decide call={call} card={card} shown={shown} mayApprove={mayApprove} onStep={setStep} onApprove={approve} />
       )}
       {isDeciding && step === 'edit' && <ApproveEdited call={call} state={props.state} card={card} onBack={back} />}
-      {isDeciding && step === 'deny' && <DenyForm card={card} onBack={back} />}
+      {isDeciding && step === 'deny' && <DenyForm call={call} card={card} onBack={back} />}
       {isDeciding && step === 'grant' && (
         <GrantForm call={call} card={card} shown={shown} mayApprove={mayApprove} onBack={back} />
       )}

@@ -5,7 +5,7 @@ import { useSchemaForm } from '../form/use-schema-form.ts';
 import { Button } from '../ui/button.tsx';
 import { buttonsClass, CardButton } from './card-button.tsx';
 import { SideBySide } from './side-by-side.tsx';
-import type { UsedCard } from './use-card.ts';
+import { draftName, type UsedCard } from './use-card.ts';
 
 interface ApproveEditedProps {
   readonly call: Card;
@@ -16,7 +16,7 @@ interface ApproveEditedProps {
 
 /** Edits the input, and shows the original beside it before anything is sent. */
 export function ApproveEdited({ call, state, card, onBack }: ApproveEditedProps): ReactElement {
-  const form = useSchemaForm(call.resultSchema ?? true, call.input);
+  const form = useSchemaForm(call.resultSchema ?? true, call.input, draftName(call, 'edit'));
   const [changed, setChanged] = useState<{ readonly value: unknown }>();
   useEffect(() => {
     if (state.status !== 'refused') return;

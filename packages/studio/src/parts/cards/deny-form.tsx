@@ -1,12 +1,20 @@
-import { type ReactElement, useState } from 'react';
+import type { Card } from '@lastcall/client/react';
+import type { ReactElement } from 'react';
+import { useKept } from '../form/use-kept.ts';
 import { Button } from '../ui/button.tsx';
 import { TextArea } from '../ui/field.tsx';
 import { buttonsClass, CardButton } from './card-button.tsx';
-import type { UsedCard } from './use-card.ts';
+import { draftName, type UsedCard } from './use-card.ts';
+
+interface DenyFormProps {
+  readonly call: Card;
+  readonly card: UsedCard;
+  readonly onBack: () => void;
+}
 
 /** A denial needs a reason: without one, models ask again. */
-export function DenyForm({ card, onBack }: { card: UsedCard; onBack: () => void }): ReactElement {
-  const [reason, setReason] = useState('');
+export function DenyForm({ call, card, onBack }: DenyFormProps): ReactElement {
+  const [reason, setReason] = useKept(draftName(call, 'deny'), () => '');
   const isEmpty = reason.trim() === '';
   return (
     <div className="flex flex-col gap-3">

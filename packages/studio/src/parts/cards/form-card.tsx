@@ -7,7 +7,7 @@ import { Asked } from './asked.tsx';
 import { buttonsClass, CardButton } from './card-button.tsx';
 import { CardFrame } from './card-frame.tsx';
 import { Refusal } from './refusal.tsx';
-import { useCard } from './use-card.ts';
+import { draftName, useCard } from './use-card.ts';
 import { ClosedNote } from './whole-input.tsx';
 
 /**
@@ -23,7 +23,7 @@ function Fill(props: CardProps): ReactElement {
   const card = useCard(props);
   const shown = useShownInput(call);
   const isOff = shown.closed > 0;
-  const form = useSchemaForm(call.resultSchema ?? true);
+  const form = useSchemaForm(call.resultSchema ?? true, undefined, draftName(call, 'form'));
   useEffect(() => {
     if (state.status === 'refused') form.showProblems(state.problems, 'result');
   }, [state]);

@@ -1,7 +1,8 @@
 import type { Answer } from '@lastcall/client';
-import type { CardProps } from '@lastcall/client/react';
+import type { Card, CardProps } from '@lastcall/client/react';
 import { useQueryClient } from '@tanstack/react-query';
-import { type KeyboardEvent, type RefObject, useRef } from 'react';
+import { type KeyboardEvent, type RefObject, useEffect, useRef } from 'react';
+import { forgetKept } from '../form/use-kept.ts';
 import { useListedKeys } from '../keyboard/keys.tsx';
 import { areSingleKeysOn } from '../keyboard/single-keys.ts';
 import { useIsOffline } from '../session/connection.tsx';
@@ -38,6 +39,9 @@ export function useCard({ call, state, answer }: CardProps): UsedCard {
   const right = whoMayAnswer(call.answerers, members, answerer);
   const isSending = state.status === 'sending';
   const isOpen = isSending || state.status === 'waiting' || state.status === 'refused' || state.status === 'unsent';
+  useEffect(() => {
+    if (!isOpen) forgetKept(call.callId);
+  }, [isOpen, call.callId]);
   const buttons = useRef<HTMLDivElement>(null);
   const steadiness = useSteadiness(buttons, isOpen && right.isMine);
   const isBlocked = steadiness === 'new' || isSending || isOffline;
@@ -58,6 +62,11 @@ export function useCard({ call, state, answer }: CardProps): UsedCard {
         .finally(() => void queries.invalidateQueries({ queryKey: ['pending'] }));
     },
   };
+}
+
+/** The name under which a card keeps what is typed into one of its fields. A call may wait again, with another question. */
+export function draftName({ callId, kind, round }: Card, field: 'form' | 'edit' | 'deny'): string {
+  return `${callId}.${kind}.${round}.${field}`;
 }
 
 interface CardKey {

@@ -3,6 +3,7 @@ import { checkValue, mergeProblems } from './check-value.ts';
 import { type Draft, type Read, readDraft, readJson, toDraft } from './draft.ts';
 import { type Field, toField } from './field.ts';
 import { type Problem, withoutPrefix } from './path.ts';
+import { useKept } from './use-kept.ts';
 
 /** A form for a JSON Schema: the draft, its problems, and its value. Drawn by `SchemaForm`. */
 export interface SchemaFormState {
@@ -28,15 +29,29 @@ export interface SchemaFormState {
   readonly element: RefObject<HTMLDivElement | null>;
 }
 
+/** What the user has entered. */
+interface Entered {
+  /** The schema and the first value, as JSON. A draft of others could not be shown, or would hide that the input has changed. */
+  readonly of: string;
+  readonly draft: Draft;
+  /** The value that the draft began with. */
+  readonly before?: unknown;
+  readonly json?: string | undefined;
+}
+
 /**
  * `initial` is the first value of the form. Default: the schema's defaults. Give the component a new `key` to start
- * over.
+ * over. With `name`, what is entered is kept while the tab is open.
  */
-export function useSchemaForm(schema: unknown, initial?: unknown): SchemaFormState {
+export function useSchemaForm(schema: unknown, initial?: unknown, name?: string): SchemaFormState {
   const field = useMemo(() => toField(schema), [schema]);
-  const [draft, setDraft] = useState<Draft>(() => toDraft(field, initial));
-  const [before, setBefore] = useState(initial);
-  const [json, setJson] = useState<string | undefined>();
+  const of = (): string => JSON.stringify([schema, initial]);
+  const [entered, setEntered] = useKept<Entered>(
+    name,
+    () => ({ of: of(), draft: toDraft(field, initial), before: initial }),
+    (kept) => kept.of === of(),
+  );
+  const { draft, before, json } = entered;
   const [problems, setProblems] = useState<readonly Problem[]>([]);
   const element = useRef<HTMLDivElement>(null);
   useFocusOnFirst(element, problems);
@@ -44,18 +59,14 @@ export function useSchemaForm(schema: unknown, initial?: unknown): SchemaFormSta
   return {
     field,
     draft,
-    setDraft,
+    setDraft: (next) => setEntered({ ...entered, draft: next }),
     json,
-    setJson,
+    setJson: (next) => setEntered({ ...entered, json: next }),
     switchMode() {
       const now = readNow();
-      if (json === undefined) setJson(JSON.stringify(now.value ?? null, null, 2));
+      if (json === undefined) setEntered({ ...entered, json: JSON.stringify(now.value ?? null, null, 2) });
       else if (now.problems.length > 0) return setProblems(now.problems);
-      else {
-        setDraft(toDraft(field, now.value));
-        setBefore(now.value);
-      }
-      if (json !== undefined) setJson(undefined);
+      else setEntered({ of: entered.of, draft: toDraft(field, now.value), before: now.value });
       setProblems([]);
     },
     problems,

@@ -34,7 +34,10 @@ type State = { readonly session: Session } | { readonly session: undefined; read
 
 interface RequireSessionProps {
   readonly signInPage: ComponentType<SignInPageProps>;
-  /** Called after a deliberate sign-out, here or in another tab: removes what the next user must not see. */
+  /**
+   * Called after a deliberate sign-out, here or in another tab, and before another person continues in this tab: removes what the next user
+   * must not see.
+   */
   readonly onSignOut: () => void;
   readonly children: ReactNode;
 }
@@ -47,10 +50,17 @@ export function RequireSession({
 }: RequireSessionProps): ReactElement | null {
   const [state, setState] = useState<State | undefined>();
   const queries = useQueryClient();
+  const start = useCallback(
+    (next: State) => {
+      if (isAnotherPerson(next.session)) onSignOut();
+      setState(next);
+    },
+    [onSignOut],
+  );
   useEffect(() => {
     first ??= firstSession();
-    first.then(setState, (refused: unknown) => setState({ session: undefined, why: { refused } }));
-  }, []);
+    first.then(start, (refused: unknown) => setState({ session: undefined, why: { refused } }));
+  }, [start]);
   const leave = useCallback(
     (why: 'ended' | 'signed out') => {
       // The next user must not see this user's data.
@@ -69,11 +79,16 @@ export function RequireSession({
     (session: Session) => {
       const before = shown.current;
       if (JSON.stringify(before) === JSON.stringify(session)) return;
-      setState({ session });
+      if (before === undefined) start({ session });
+      else {
+        // The same user acts as another person, and keeps the drafts.
+        isAnotherPerson(session);
+        setState({ session });
+      }
       // Another person may see other data.
       if (before?.entity?.id !== session.entity?.id) void queries.invalidateQueries();
     },
-    [queries],
+    [queries, start],
   );
   useEffect(
     () =>
@@ -145,6 +160,17 @@ async function firstSession(): Promise<State> {
   } catch (refused) {
     return stateOf(await readSession(), { refused });
   }
+}
+
+const PERSON = 'lastcall.person';
+
+/** True if another person used this tab before. An operator who has no name yet may be the one whose session ended. */
+function isAnotherPerson(session: Session | undefined): boolean {
+  const id = session?.entity?.id;
+  if (id === undefined) return false;
+  const before = sessionStorage.getItem(PERSON);
+  sessionStorage.setItem(PERSON, id);
+  return before !== null && before !== id;
 }
 
 function stateOf(session: Session | undefined, why?: { readonly refused: unknown }): State {

@@ -1,0 +1,127 @@
+import { tool } from '@lastcall/core';
+import { scriptedModel } from '@lastcall/core/testing';
+import { waitFor } from '@lastcall/gateway/testing';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { useBrowser } from './support/browser.ts';
+import { clickStill } from './support/calm.ts';
+import { type Studio, startStudio } from './support/studio.ts';
+
+const browser = useBrowser();
+let studio: Studio;
+let space: string;
+
+beforeAll(async () => {
+  const model = scriptedModel([
+    [
+      { toolName: 'book_trip', input: { to: 'Tokyo' } },
+      { toolName: 'pay', input: { amount: 120, to: 'Hotel' } },
+    ],
+    'I asked.',
+    ...Array.from({ length: 4 }, () => 'Ok.'),
+  ]);
+  const inputSchema = z.object({ amount: z.number(), to: z.string() });
+  studio = await startStudio(browser(), {
+    model,
+    agents: [{ name: 'Clerk', instructions: 'Ask.', tools: ['book_trip', 'pay'] }],
+    tools: {
+      book_trip: {
+        executionType: 'space',
+        description: 'Who travels?',
+        inputSchema: { type: 'object', properties: { to: { type: 'string' } } },
+        resultSchema: {
+          type: 'object',
+          properties: { name: { type: 'string' }, nights: { type: 'integer' } },
+          required: ['name', 'nights'],
+        },
+      },
+      pay: tool({ description: 'Pays.', inputSchema, approval: true, execute: () => 'Paid.' }),
+    },
+    spaces: [{ name: 'Desk', agents: ['Clerk'], people: [{ name: 'Ada' }, { name: 'Ben' }] }],
+  });
+  const { api } = studio.gateway;
+  space = (await api('/api/spaces')).items[0].id;
+  await api(`/api/spaces/${space}/messages`, { entityId: await studio.person('Ada'), text: 'Go.' });
+  await waitFor(async () => (await api('/api/pending')).items.length === 2);
+});
+afterAll(async () => await studio[Symbol.asyncDispose]());
+
+/** Ends all sessions of the gateway, as their age would. */
+async function endSessions(page: Page): Promise<void> {
+  const { api } = studio.gateway;
+  for (const { id } of (await api('/api/sessions')).items)
+    await api(`/api/sessions/${id}`, undefined, { method: 'DELETE' });
+  await page.getByRole('heading', { name: 'Sign in to Lastcall' }).waitFor();
+}
+
+/** In the same tab, as a person who opens a link that was sent. */
+async function signIn(page: Page, path: string, as: string): Promise<void> {
+  const { hash } = new URL(await studio.link({ as }));
+  await page.goto('about:blank');
+  await page.goto(studio.gateway.url + path + hash);
+}
+
+test('[S3] what was typed into a card is still there after the session ended, after a reload and on another page', async () => {
+  const { page } = await studio.open('/inbox');
+  const path = `/spaces/${space}`;
+  await page.goto(studio.gateway.url + path);
+  const form = page.getByRole('region', { name: /^book_trip/ });
+  await form.getByLabel('Name').fill('Ada Lovelace');
+  await form.getByLabel('Nights').fill('3');
+  const pay = page.getByRole('region', { name: /^pay/ });
+  await pay.getByRole('button', { name: 'Deny …' }).click();
+  await pay.getByLabel('Why not?').fill('Too expensive.');
+  await pay.getByRole('button', { name: 'Back' }).click();
+  await pay.getByRole('button', { name: 'Edit …' }).click();
+  await pay.getByLabel('Amount').fill('90');
+
+  await endSessions(page);
+  await signIn(page, path, 'Ada');
+  const typed = async (): Promise<void> => {
+    await expect.poll(() => form.getByLabel('Name').inputValue()).toBe('Ada Lovelace');
+    expect(await form.getByLabel('Nights').inputValue()).toBe('3');
+  };
+  await typed();
+  await pay.getByRole('button', { name: 'Edit …' }).click();
+  expect(await pay.getByLabel('Amount').inputValue()).toBe('90');
+  await pay.getByRole('button', { name: 'Back' }).click();
+  await pay.getByRole('button', { name: 'Deny …' }).click();
+  expect(await pay.getByLabel('Why not?').inputValue()).toBe('Too expensive.');
+
+  await form.getByRole('button', { name: 'Write it as JSON' }).click();
+  await page.reload();
+  await expect.poll(() => form.getByLabel('JSON').inputValue()).toContain('Ada Lovelace');
+  await form.getByRole('button', { name: 'Back to the fields' }).click();
+  await typed();
+  await form.getByRole('link', { name: 'run' }).click();
+  await page.getByRole('region', { name: 'Timeline' }).waitFor();
+  await page.goBack();
+  await typed();
+});
+
+test('[S3] nothing that was typed into a card is kept once the card is answered', async () => {
+  const { page, problems } = await studio.open(`/spaces/${space}`);
+  const pay = page.getByRole('region', { name: /^pay/ });
+  await pay.getByRole('button', { name: 'Deny …' }).click();
+  await pay.getByLabel('Why not?').fill('Too expensive.');
+  const kept = () => page.evaluate(() => JSON.stringify(sessionStorage));
+  expect(await kept()).toContain('Too expensive.');
+  await clickStill(pay.getByRole('button', { name: 'Deny', exact: true }));
+  await expect.poll(kept).not.toContain('Too expensive.');
+  expect(problems).toEqual([]);
+});
+
+test('[S7] what a person typed is not shown to another person who signs in in the same tab', async () => {
+  const path = `/spaces/${space}`;
+  const { page } = await studio.open(path);
+  const field = page.getByRole('textbox', { name: 'Write to Desk' });
+  const name = page.getByRole('region', { name: /^book_trip/ }).getByLabel('Name');
+  await field.fill('Ada resigns.');
+  await name.fill('Ada Lovelace');
+  await endSessions(page);
+  await signIn(page, path, 'Ben');
+  await name.waitFor();
+  expect(await field.inputValue()).toBe('');
+  expect(await name.inputValue()).toBe('');
+});
