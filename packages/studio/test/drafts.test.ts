@@ -125,3 +125,19 @@ test('[S7] what a person typed is not shown to another person who signs in in th
   expect(await field.inputValue()).toBe('');
   expect(await name.inputValue()).toBe('');
 });
+
+test('[S7] what was edited in a configuration is still there after the session ended, until the user leaves it without saving', async () => {
+  const [{ id }] = (await studio.gateway.api('/api/agents')).items;
+  const path = `/agents/${id}?tab=config`;
+  const { page } = await studio.open(path);
+  const instructions = page.getByLabel('Instructions');
+  await instructions.fill('Ask politely.');
+  await endSessions(page);
+  await signIn(page, path, 'Ada');
+  await expect.poll(() => instructions.inputValue()).toBe('Ask politely.');
+  await page.getByRole('link', { name: 'Overview' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click();
+  await page.getByRole('heading', { name: 'What it is' }).waitFor();
+  await page.getByRole('link', { name: 'Configuration' }).click();
+  await expect.poll(() => instructions.inputValue()).toBe('Ask.');
+});

@@ -10,16 +10,21 @@ import { ConfirmDialog } from '../../../parts/ui/confirm-dialog.tsx';
 import { ErrorNote } from '../../../parts/ui/error-note.tsx';
 import { TextArea } from '../../../parts/ui/field.tsx';
 import { Section } from '../../../parts/ui/page.tsx';
+import { keep, readKept } from '../workbench/kept-draft.ts';
 import { ConfigFields } from './config-fields.tsx';
 import { ConflictNote } from './conflict-note.tsx';
 import { FromFile } from './from-file.tsx';
 import { Review } from './review.tsx';
 import { TryTasks } from './try-tasks.tsx';
 import { type ConfigEditor, useConfigEditor } from './use-config-editor.ts';
+import { useKeptEdits } from './use-kept-edits.ts';
 import { VersionList } from './version-list.tsx';
 
 export function ConfigTab({ agent }: { agent: Agent }): ReactElement {
-  const editor = useConfigEditor(agent);
+  // The workbench keeps its own edits under the id alone.
+  const name = `${agent.id}.form`;
+  const editor = useConfigEditor(agent, readKept(name));
+  useKeptEdits(name, editor);
   const [isReviewing, setReviewing] = useState(false);
   return (
     <>
@@ -36,13 +41,18 @@ export function ConfigTab({ agent }: { agent: Agent }): ReactElement {
         }}
       />
       {isReviewing && <Review editor={editor} onClose={() => setReviewing(false)} />}
-      <AskBeforeLeaving isChanged={editor.isChanged} />
+      <AskBeforeLeaving isChanged={editor.isChanged} onLeave={() => keep(name, undefined)} />
     </>
   );
 }
 
+interface AskBeforeLeavingProps {
+  readonly isChanged: boolean;
+  readonly onLeave: () => void;
+}
+
 /** Asks before unsaved changes are lost by a click. */
-function AskBeforeLeaving({ isChanged }: { isChanged: boolean }): ReactElement | null {
+function AskBeforeLeaving({ isChanged, onLeave }: AskBeforeLeavingProps): ReactElement | null {
   const { status, proceed, reset } = useBlocker({
     shouldBlockFn: () => isChanged,
     enableBeforeUnload: () => isChanged,
@@ -55,7 +65,10 @@ function AskBeforeLeaving({ isChanged }: { isChanged: boolean }): ReactElement |
       action="Leave"
       isDanger
       onClose={reset}
-      onConfirm={async () => proceed()}
+      onConfirm={async () => {
+        onLeave();
+        proceed();
+      }}
     >
       <p>Your changes to the configuration are not saved.</p>
     </ConfirmDialog>

@@ -2,7 +2,7 @@ import type { ChangedNodes } from '../../../data/drafts.ts';
 
 type Config = Readonly<Record<string, unknown>>;
 
-/** What is kept of a workbench while the tab of the browser is open: a reload loses nothing. */
+/** What is kept of the edits of a configuration while the tab of the browser is open: a reload or the end of the session loses nothing. */
 export interface KeptDraft {
   /** The saved configuration that the edits began with. */
   readonly base: { readonly version: number; readonly config: Config };
@@ -14,14 +14,14 @@ const CONFIG = 'lastcall.draft.agent.';
 const NODES = 'lastcall.draft.nodes.';
 const RUN = 'lastcall.draft.run.';
 
-export function readKept(agentId: string): KeptDraft | undefined {
-  const text = sessionStorage.getItem(CONFIG + agentId);
+export function readKept(name: string): KeptDraft | undefined {
+  const text = sessionStorage.getItem(CONFIG + name);
   return text === null ? undefined : (JSON.parse(text) as KeptDraft);
 }
 
-export function keep(agentId: string, draft: KeptDraft | undefined): void {
-  if (draft === undefined) sessionStorage.removeItem(CONFIG + agentId);
-  else sessionStorage.setItem(CONFIG + agentId, JSON.stringify(draft));
+export function keep(name: string, draft: KeptDraft | undefined): void {
+  if (draft === undefined) sessionStorage.removeItem(CONFIG + name);
+  else sessionStorage.setItem(CONFIG + name, JSON.stringify(draft));
 }
 
 /** The newest run of the conversation that was shown last. */

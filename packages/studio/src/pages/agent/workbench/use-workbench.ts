@@ -5,7 +5,8 @@ import { type ChangedNodes, type SentToDraft, sendToDraft } from '../../../data/
 import { changesBetween } from '../../../parts/form/changes-between.ts';
 import { problemsOf } from '../../../parts/form/problems-of.ts';
 import { type ConfigEditor, useConfigEditor } from '../config/use-config-editor.ts';
-import { keep, keepNodes, keepRun, readKept, readKeptNodes, readKeptRun } from './kept-draft.ts';
+import { useKeptEdits } from '../config/use-kept-edits.ts';
+import { keepNodes, keepRun, readKept, readKeptNodes, readKeptRun } from './kept-draft.ts';
 
 const route = getRouteApi('/agents/$id');
 
@@ -33,7 +34,7 @@ export function useWorkbench(agent: Agent): Workbench {
   const [isSending, setSending] = useState(false);
   const [error, setError] = useState<unknown>();
   const [nodes, setNodes] = useState<ChangedNodes>(() => readKeptNodes(agent.id));
-  useKeptEdits(agent, editor);
+  useKeptEdits(agent.id, editor);
   useEffect(() => keepNodes(agent.id, nodes), [agent.id, nodes]);
   const show = (runId: string | undefined, replace = false): void => {
     keepRun(agent.id, runId);
@@ -77,10 +78,4 @@ export function useWorkbench(agent: Agent): Workbench {
     isSending,
     error,
   };
-}
-
-function useKeptEdits({ id }: Agent, { base, after, isChanged }: ConfigEditor): void {
-  useEffect(() => {
-    if (after !== undefined) keep(id, isChanged ? { base, config: after } : undefined);
-  }, [id, base, after, isChanged]);
 }
