@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { calls, deskOptions, runOf, say } from './run/desk.ts';
+import { fill } from './space/crowd.ts';
 import { useBrowser } from './support/browser.ts';
 import { goTo } from './support/go-to.ts';
 import { type Studio, startStudio } from './support/studio.ts';
@@ -71,4 +72,30 @@ test('[S8] the bar that saves a configuration ends where the page ends, so that 
       });
     await expect.poll(gap).toBeLessThanOrEqual(0);
   }
+});
+
+test('[S8] on a phone, a count of 100 new messages and the ids of people are shown whole', async () => {
+  const people = [{ name: 'Ada', externalId: 'ada' }, { name: 'Ben', externalId: 'ben' }, { name: 'x'.repeat(200) }];
+  await using desk = await startStudio(browser(), { spaces: [{ name: 'Desk', people }] });
+  await fill(
+    desk.gateway,
+    Array.from({ length: 100 }, (_, index) => `Message ${index}`),
+  );
+  const { page, problems } = await desk.open('/runs', { as: 'Ben', width: 390, height: 800 });
+  const count = page.getByRole('navigation', { name: 'Pages' }).getByText('99+');
+  await count.waitFor();
+  await page.getByRole('link', { name: 'Runs', exact: true }).and(page.locator('[aria-current=page]')).waitFor();
+  const isOnTop = (): Promise<boolean> =>
+    count.evaluate((one) => {
+      const { right, top, height } = one.getBoundingClientRect();
+      return one.contains(document.elementFromPoint(right - 4, top + height / 2));
+    });
+  expect(await isOnTop()).toBe(true);
+  await goTo(page, '/settings?tab=people');
+  const id = page.getByText('ben', { exact: true });
+  await id.waitFor();
+  expect(await id.evaluate((one) => one.scrollWidth - one.clientWidth)).toBeLessThanOrEqual(0);
+  // The tabs may be scrolled.
+  expect((await tooWide(page)).filter((name) => !name.includes('overflow-x-auto'))).toEqual([]);
+  expect(problems).toEqual([]);
 });

@@ -176,7 +176,7 @@ function Place({ icon: Icon, word, news }: { icon: LucideIcon; word: string; new
       <span>{word}</span>
       {news !== undefined && news.count > 0 && (
         <span
-          className={`absolute top-0.5 left-1/2 ml-1.5 rounded-full px-1.5 text-xs leading-4 whitespace-nowrap wide:static wide:ml-auto ${news.look}`}
+          className={`absolute top-0.5 left-1/2 z-1 ml-1.5 rounded-full px-1.5 text-xs leading-4 whitespace-nowrap wide:static wide:ml-auto ${news.look}`}
         >
           {news.count < 100 ? news.count : '99+'}
           <span className="sr-only"> {news.word}</span>

@@ -41,9 +41,9 @@ function People(): ReactElement {
             key={person.id}
             className="flex min-h-9 flex-wrap items-center gap-x-4 gap-y-1 border-b border-line py-1 last:border-b-0"
           >
-            <bdi className="font-medium">{withVisibleControls(person.displayName)}</bdi>
+            <bdi className="min-w-0 font-medium wrap-anywhere">{withVisibleControls(person.displayName)}</bdi>
             {person.id === session.entity?.id && <span className="text-xs text-quiet">you</span>}
-            <span className="min-w-0 flex-1 truncate font-mono text-xs text-quiet">
+            <span className="min-w-24 flex-1 truncate font-mono text-xs text-quiet">
               {withVisibleControls(person.externalId ?? person.id)}
             </span>
             {mayWrite && (
