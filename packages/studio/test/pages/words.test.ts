@@ -1,10 +1,14 @@
 import { ClientError } from '@lastcall/client';
+import { createElement } from 'react';
+import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test } from 'vitest';
 import { adviceFor, canRedrive, errorInWords, eventInWords, inboxInWords } from '../../src/pages/agent/inbox-words.ts';
 import { cronInWords, dueInWords } from '../../src/pages/agent/plan-words.ts';
 import { scopesInWords } from '../../src/pages/settings/scopes.ts';
+import { dayOf } from '../../src/pages/space/rows.ts';
 import { schemaRows } from '../../src/pages/tools/schema-rows.ts';
 import { retryAt, signInWords } from '../../src/parts/session/sign-in-words.ts';
+import { Time } from '../../src/parts/ui/time.tsx';
 
 test('[S7] an event, the reason of its failure and what to do are shown as text', () => {
   const from = { entityId: 'e', name: 'Ada', kind: 'human' } as const;
@@ -107,4 +111,16 @@ test('[S8] each refusal to sign in says what to do', () => {
   expect(retryAt(new ClientError('too_many_attempts', 'm', { retryAfterMs: 5_000 }), 1_000)).toBe(6_000);
   expect(scopesInWords(['read', 'admin'])).toContain('admin');
   expect(scopesInWords([])).toContain('the person’s rights');
+});
+
+test('[S8] a time of another year shows its year, and a time of this year does not', () => {
+  const year = new Date().getFullYear();
+  const shown = (at: number): string => renderToStaticMarkup(createElement(Time, { at })).replaceAll(/<[^>]*>/g, '');
+  const dayAbove = (createdAt: number): string | undefined => dayOf({ message: { createdAt } } as never, undefined);
+  const before = new Date(year - 1, 5, 1).getTime();
+  expect(shown(before)).toContain(`${year - 1}`);
+  expect(dayAbove(before)).toContain(`${year - 1}`);
+  const now = new Date(year, 0, 1).getTime();
+  expect(shown(now)).not.toContain(`${year}`);
+  expect(dayAbove(now) ?? '').not.toContain(`${year}`);
 });

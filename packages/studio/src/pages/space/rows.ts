@@ -1,5 +1,6 @@
 import type { Member } from '@lastcall/client';
 import type { SpaceItem } from '@lastcall/client/react';
+import { yearOf } from '../../parts/ui/time.tsx';
 import { nameOf } from './name-of.ts';
 import type { UsedHeard } from './use-heard.ts';
 
@@ -26,7 +27,7 @@ export function dayOf(item: SpaceItem, before: SpaceItem | undefined): string | 
   const day = new Date(item.message.createdAt);
   if (before === undefined ? isToday(day) : new Date(timeOf(before)).toDateString() === day.toDateString())
     return undefined;
-  return isToday(day) ? 'Today' : dayName.format(day);
+  return isToday(day) ? 'Today' : dayName(day);
 }
 
 /** An item that is being written has the current time. */
@@ -38,7 +39,9 @@ function isToday(day: Date): boolean {
   return day.toDateString() === new Date().toDateString();
 }
 
-const dayName = new Intl.DateTimeFormat(undefined, { weekday: 'long', month: 'long', day: 'numeric' });
+function dayName(day: Date): string {
+  return day.toLocaleDateString(undefined, { weekday: 'long', month: 'long', day: 'numeric', ...yearOf(day) });
+}
 
 /** "Concierge has it", for the last sent message. */
 export function heardInWords(

@@ -1,5 +1,5 @@
 import type { Answer, Call, StoryWait } from '@lastcall/client';
-import { duration } from '../ui/time.tsx';
+import { dayTime, duration } from '../ui/time.tsx';
 
 /** `Ada answered after 2 h`, or whom the call waits for. */
 export function waitInWords(call: Call | undefined): string {
@@ -8,7 +8,7 @@ export function waitInWords(call: Call | undefined): string {
   const { status, kind, answer, resolvedAt, createdAt, expiresAt } = pending;
   switch (status) {
     case 'pending':
-      return `for ${WAITED[kind]}${expiresAt === undefined ? '' : `, until ${clock.format(expiresAt)}`}`;
+      return `for ${WAITED[kind]}${expiresAt === undefined ? '' : `, until ${dayTime(expiresAt)}`}`;
     case 'expired':
       return expiresAt === undefined
         ? 'no answer came in time'
@@ -33,7 +33,7 @@ export function waitLineInWords({
   by,
 }: StoryWait): string {
   if (until === undefined)
-    return `${toolName} waits for ${WAITED[kind]}${expiresAt === undefined ? '' : `, until ${clock.format(expiresAt)}`}`;
+    return `${toolName} waits for ${WAITED[kind]}${expiresAt === undefined ? '' : `, until ${dayTime(expiresAt)}`}`;
   const after = `after ${duration(until - since)}`;
   if (decision !== undefined)
     return `${by ?? 'an operator'} ${DECIDED[decision]} ${toolName}${edited === true ? ' with changes' : ''} ${after}`;
@@ -64,9 +64,3 @@ export function answerInWords(answer: Answer | undefined): string {
 }
 
 const WAITED = { result: 'an answer', approval: 'approval', input: 'an answer to its question' } as const;
-const clock = new Intl.DateTimeFormat(undefined, {
-  month: 'short',
-  day: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-});

@@ -1,11 +1,11 @@
 import { type ReactElement, useSyncExternalStore } from 'react';
 
-/** A point in time: the hour if it is today, else also the day. The full time on hover. */
+/** A point in time: the hour if it is today, else also the day, and the year if it is another one. The full time on hover. */
 export function Time({ at }: { at: number }): ReactElement {
   const date = new Date(at);
   return (
     <time dateTime={date.toISOString()} title={date.toLocaleString()} className="text-xs text-quiet tabular-nums">
-      {isToday(date) ? clockTime.format(date) : dayTime.format(date)}
+      {isToday(date) ? clockTime.format(date) : dayTime(at)}
     </time>
   );
 }
@@ -56,12 +56,22 @@ function ticksEvery(ms: number): { subscribe(listener: () => void): () => void; 
 const TICKS = { 1000: ticksEvery(1_000), 60000: ticksEvery(60_000) } as const;
 
 const clockTime = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
-const dayTime = new Intl.DateTimeFormat(undefined, {
-  month: 'short',
-  day: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-});
+/** The day and the time, e.g. "Nov 19, 04:42 PM". */
+export function dayTime(at: number): string {
+  const date = new Date(at);
+  return date.toLocaleString(undefined, {
+    month: 'short',
+    day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    ...yearOf(date),
+  });
+}
+
+/** A year is shown if it is not this one: the same day of another year would look like that of this year. */
+export function yearOf(date: Date): Pick<Intl.DateTimeFormatOptions, 'year'> {
+  return date.getFullYear() === new Date().getFullYear() ? {} : { year: 'numeric' };
+}
 
 function isToday(date: Date): boolean {
   return date.toDateString() === new Date().toDateString();
