@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { checkStore } from '../../src/ports/store/check-store.ts';
 import { BatchingDriver } from '../../src/ports/store/postgres/postgres-driver.ts';
 import { createMigrationPool, createPool } from '../../src/ports/store/postgres/postgres-pool.ts';
 import { openPostgresStore } from '../../src/ports/store/postgres/postgres-store.ts';
@@ -88,6 +89,35 @@ describe('what an administrator has set for the database', () => {
     expect(tries).toBe(8);
     await store.close();
   });
+});
+
+test.each(['LATIN1', 'SQL_ASCII'])('a database in %s is refused if it cannot store all texts', async (encoding) => {
+  const database = await onPostgres.create();
+  const url = new URL(database.location);
+  url.pathname += `_${encoding.toLowerCase()}`;
+  const name = url.pathname.slice(1);
+  await runStatements(database, [
+    `create database ${name} encoding '${encoding}' lc_collate 'C' lc_ctype 'C' template template0`,
+  ]);
+  const open = () => openPostgresStore({ url: url.href });
+  const check = () => checkStore({ databaseUrl: url.href, home: '' });
+  if (encoding === 'SQL_ASCII') {
+    const store = await open();
+    expect(await check()).toBe('ok');
+    await store.transaction(async (tx) => tx.send(insertSetting, { key: 'text', value: '→ 🏨' }));
+    const { value } = await store.db.selectFrom('settings').select('value').executeTakeFirstOrThrow();
+    expect(value).toBe('→ 🏨');
+    await store.close();
+  } else {
+    const refused = {
+      name: 'StoreRefused',
+      message: expect.stringMatching(new RegExp(`"${name}" has the encoding LATIN1, .* --encoding=UTF8`)),
+    };
+    await expect(open()).rejects.toMatchObject(refused);
+    await expect(check()).rejects.toMatchObject(refused);
+  }
+  await runStatements(database, [`drop database ${name} with (force)`]);
+  await database.remove();
 });
 
 test('a start that finds the tables up to date does not wait for another migration', async () => {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { assertAnyText } from './postgres/postgres-encoding.ts';
 import { toStoreError } from './postgres/postgres-error.ts';
 import { toOpenError } from './postgres/postgres-open-error.ts';
 import { createPooledPool } from './postgres/postgres-pool.ts';
@@ -27,7 +28,7 @@ export async function checkStore({
 async function checkPostgres(url: string, directUrl: string | undefined): Promise<'ok'> {
   const pool = createPooledPool(url, 1);
   try {
-    await pool.query('select 1');
+    await assertAnyText(pool);
     await assertPoolerFits(url, directUrl);
     return 'ok';
   } catch (error) {

@@ -14,6 +14,7 @@ import type { GroupOptions, Store, Tx } from '../store.ts';
 import { StoreRefused, StoreUnavailable } from '../store-error.ts';
 import { DEFAULT_PARTS, type StoreParts } from '../store-parts.ts';
 import { BatchingDriver, postgresDialect } from './postgres-driver.ts';
+import { assertAnyText } from './postgres-encoding.ts';
 import { codeOf, isStaleStatement, toStoreError } from './postgres-error.ts';
 import { GROUP_CONNECTIONS, PostgresGroups } from './postgres-groups.ts';
 import { toOpenError } from './postgres-open-error.ts';
@@ -125,11 +126,12 @@ async function prepareDatabase(url: string, directUrl: string | undefined): Prom
  * of migrations outside of one.
  */
 async function migrateOn(url: string): Promise<void> {
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createMigrationPool(url) }) });
+  const pool = createMigrationPool(url);
   try {
-    await migrateBesideOthers(db);
+    await assertAnyText(pool);
+    await migrateBesideOthers(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }));
   } finally {
-    await db.destroy();
+    await pool.end();
   }
 }
 
