@@ -295,6 +295,17 @@ describe('drafts and references', () => {
     expect(issues({ pattern: '^\\d{3}\\-[\\w-.]+\\@\\_$' }, '123+a')).toHaveLength(1);
   });
 
+  test.each([
+    ['^{[a-z]+}$', '{name}', 'name'],
+    ['^{{\\p{L}{2}}}$', '{{ab}}', '{{abc}}'],
+    ['^\\[\\d]$', '[1]', '1'],
+    ['^[.-\\w]+$', 'a-.b', 'a/b'],
+    ['^[{}\\-]{2}$', '{-', '{a'],
+  ])('the pattern %s, which is valid only without the unicode flag, matches %s and not %s', (pattern, right, wrong) => {
+    expect(issues({ pattern }, right)).toEqual([]);
+    expect(issues({ pattern }, wrong)).toHaveLength(1);
+  });
+
   test('the schema is copied: later changes of the original have no effect', () => {
     const source = { properties: { a: { type: 'string' } } };
     const schema = jsonSchema(source);
@@ -318,6 +329,9 @@ test.each<[unknown, string]>([
   [{ $ref: '#/__proto__' }, 'leads nowhere'],
   [{ $ref: '#' }, 'leads back to itself'],
   [{ anyOf: [{ $ref: '#/$defs/a' }], $defs: { a: { allOf: [{ $ref: '#' }] } } }, 'leads back to itself'],
+  [{ pattern: '^a\\Z' }, 'is not a regular expression'],
+  [{ pattern: '^a{,5}$' }, 'is not a regular expression'],
+  [{ pattern: '^[[:alpha:]]$' }, 'is not a regular expression'],
   [{ pattern: '(' }, '"(" is not a regular expression'],
   [{ patternProperties: { '[': {} } }, '"[" is not a regular expression'],
   [{ required: 'a' }, '"required" must be a list of property names'],
