@@ -22,7 +22,9 @@ export function updateStateTool(node: CompiledNode): AnyTool {
         if (error instanceof StateError) throw new ToolValidationError(error.message, { cause: error });
         throw error;
       }
-      return `State updated: ${Object.keys(input).join(', ')}.`;
+      const names = Object.keys(input);
+      if (names.length === 0) return 'The state is unchanged: you gave no field. Give the fields to set, by name.';
+      return `State updated: ${names.join(', ')}.`;
     },
   });
   const set: ToolSet = wrapToolSet({ [UPDATE_STATE]: bindTool(made, { kind: 'own' }) }, unwrapPatch);

@@ -56,6 +56,15 @@ describe('the fields that a model may write', () => {
     expect(machine.tree.root.state).toEqual({ note: 'call back', paid: 0, owner: 'Ada' });
   });
 
+  test('[M31] a call without fields changes nothing, and the model reads so', async () => {
+    const { machine, status, text } = await write(true, {});
+    expect([status, text]).toEqual([
+      'ok',
+      'The state is unchanged: you gave no field. Give the fields to set, by name.',
+    ]);
+    expect(machine.tree.root.state).toEqual({ note: '', paid: 0, owner: 'Ada' });
+  });
+
   for (const [form, input] of [
     ['alone', { paid: 42 }],
     ['beside one it may', { note: 'x', paid: 42 }],
