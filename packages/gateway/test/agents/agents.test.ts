@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { getAgent, listAgents } from '../../src/domain/agents/agent.ts';
+import { listVersions } from '../../src/domain/agents/agent-versions.ts';
 import { createAgent, type NewAgent } from '../../src/domain/agents/create-agent.ts';
 import { pauseAgent, resumeAgent } from '../../src/domain/agents/pause-agent.ts';
 import { type AgentUpdate, updateAgent } from '../../src/domain/agents/update-agent.ts';
@@ -85,6 +86,15 @@ describeIdleWorld('agents', ({ world }) => {
     expect(changed.config).toEqual({ name: 'Robot', instructions: 'Be kind.', limits: { maxSteps: 3 } });
     expect(await getAgent(world.store.db, agent.id)).toEqual(changed);
     expect(await getEntity(world.store.db, agent.entityId)).toMatchObject({ displayName: 'Robot' });
+  });
+
+  test('[G15] a change to what is stored already makes no version', async () => {
+    const config = { ...CONFIG, limits: { maxSteps: 3, maxAttempts: 2 } };
+    const agent = await make({ config });
+    expect(await change(agent.id, {})).toEqual(agent);
+    expect(await change(agent.id, { limits: { maxAttempts: 2, maxSteps: 3 }, description: null })).toEqual(agent);
+    expect(await getAgent(world.store.db, agent.id)).toEqual(agent);
+    expect((await listVersions(world.store.db, agent.id)).items).toMatchObject([{ version: 1 }]);
   });
 
   test('[G15] an invalid change is refused with its path, and the old configuration stays', async () => {

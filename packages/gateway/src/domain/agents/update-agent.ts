@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { AgentConfigInput } from '../../config/agent-config.ts';
 import type { Offered } from '../../config/known-tool.ts';
 import { fromJson, toJson } from '../../ports/store/schema/json.ts';
@@ -22,7 +23,7 @@ export interface AgentUpdate {
 
 /**
  * Changes the configuration from the next run on. An invalid change is refused as a whole, and the old configuration
- * stays.
+ * stays. One that changes no value makes no version, but an invalid agent is tried again.
  */
 export async function updateAgent(tx: Tx, update: AgentUpdate): Promise<Agent> {
   await lockNamedTools(tx, update.config);
@@ -34,15 +35,17 @@ export async function updateAgent(tx: Tx, update: AgentUpdate): Promise<Agent> {
     project: before.project_id,
   });
   const wasInvalid = before.status === 'invalid';
+  const json = toJson(config);
+  const isSame = isDeepStrictEqual(fromJson(json), fromJson(before.config));
   const changed = {
     name: config.name,
-    config: toJson(config),
-    config_version: before.config_version + 1,
+    config: json,
+    config_version: before.config_version + (isSame ? 0 : 1),
     ...(wasInvalid ? { status: 'active' as const, last_error: null } : {}),
-    updated_at: tx.now(),
+    ...(isSame && !wasInvalid ? {} : { updated_at: tx.now() }),
   };
   await tx.db.updateTable('agents').set(changed).where('id', '=', before.id).execute();
-  await keepVersion(tx, { ...before, ...changed });
+  if (!isSame) await keepVersion(tx, { ...before, ...changed });
   await tx.db.updateTable('entities').set({ display_name: config.name }).where('id', '=', before.entity_id).execute();
   await noteToolUses(tx, before.id, config);
   // A spend limit may have been raised.
