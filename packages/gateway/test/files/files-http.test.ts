@@ -44,6 +44,11 @@ test('[A9] people put and delete files, and the next run sees them', async () =>
   expect(filing.lastResult()).toContain('buy milk');
   expect(await (await filing.file('todo.md', undefined, { method: 'DELETE' })).json()).toEqual({ path: 'todo.md' });
   expect((await filing.file('todo.md', undefined, { method: 'DELETE' })).status).toBe(404);
+  expect(await (await filing.file('notes//day.md', { content: '' }, put)).json()).toMatchObject({
+    path: 'notes/day.md',
+  });
+  const deleted = await filing.file('notes//day.md', undefined, { method: 'DELETE' });
+  expect(await deleted.json()).toEqual({ path: 'notes/day.md' });
   await filing.wake();
   expect(filing.lastResult()).toContain('"all":[]');
 });

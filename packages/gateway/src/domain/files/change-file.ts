@@ -35,13 +35,14 @@ export async function putFile(
   });
 }
 
-/** Deletes a file. Throws 404 if there is none. */
-export async function removeFile(tx: Tx, { threadId, by, path: given }: OwnChange): Promise<void> {
-  await orRefuse(async () => {
+/** Deletes a file, and returns its path as it was stored. Throws 404 if there is none. */
+export async function removeFile(tx: Tx, { threadId, by, path: given }: OwnChange): Promise<string> {
+  return await orRefuse(async () => {
     const path = storedPath(given);
     if ((await findFile(tx.db, threadId, path)) === undefined) throw noFile(path);
     writeFiles(tx, { threadId, by, canRewind: false, files: [{ path, text: undefined }] });
     forgetUndoOf(tx, threadId, path);
+    return path;
   });
 }
 

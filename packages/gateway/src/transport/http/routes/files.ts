@@ -108,8 +108,7 @@ export function fileEndpoints(registry: Registry): readonly Endpoint[] {
       answer: z.strictObject({ path: z.string() }),
       async handle({ caller, params, query }, tx) {
         const change = await changeOf(tx, { caller, params, contextId: query.contextId });
-        await removeFile(tx, change);
-        return { path: change.path };
+        return { path: await removeFile(tx, change) };
       },
     }),
   ];
