@@ -3121,6 +3121,7 @@ export interface Operations {
       readonly agentId?: string | undefined;
       /** It is a run of this conversation. */
       readonly contextId?: string | undefined;
+      /** A queued run is in no list: it is found by its id, and its event in the inbox of its agent. */
       readonly status?: "running" | "waiting" | "completed" | "failed" | "cancelled" | undefined;
       /** Why it stopped, e.g. `max_steps`. */
       readonly stop?: string | undefined;

@@ -234,7 +234,10 @@ describeWorlds('the request of a step', (open) => {
       .executeTakeFirstOrThrow();
     const path = (step: string) => `/api/runs/${id}/steps/${step}/request`;
     expect(await api.done('GET', path('1'))).toMatchObject({ model: 'scripted', tools: expect.any(Array) });
-    for (const step of ['0', '2', 'x', '1e999']) expect((await api.call('GET', path(step))).status).toBe(404);
+    for (const step of ['0', '2', 'x', '1e999']) {
+      const { status, body } = await api.call('GET', path(step));
+      expect([status, body.error.message]).toEqual([404, expect.stringContaining(`"${step}"`)]);
+    }
     expect((await api.call('GET', path('1'), { secret: null })).status).toBe(401);
     // The request of a person is refused, although the person is in the space that the run answered.
     expect((await api.call('GET', path('1'), { secret: await api.tokenOf(ada) })).status).toBe(403);

@@ -28,9 +28,9 @@ export interface StepRequest {
 }
 
 /** Rebuilds the request that led to the reply of a step: the conversation from the transcript, the rest from stored texts. */
-export async function getStepRequest(db: Kysely<Tables>, runId: string, step: number): Promise<StepRequest> {
+export async function getStepRequest(db: Kysely<Tables>, runId: string, step: number | string): Promise<StepRequest> {
   const run = await getRun(db, runId);
-  const reply = await findReply(db, run, step);
+  const reply = await findReply(db, run, Number(step));
   const texts = reply && (await readTexts(db, reply.request));
   if (reply === undefined || texts === undefined) throw notFound('request of step', String(step));
   const rows = await loadRowsBefore(db, { threadId: run.threadId, seq: reply.seq });

@@ -33,7 +33,9 @@ export const runEndpoints: readonly Endpoint[] = [
       ...pageFields,
       agentId: idField.optional(),
       contextId: idField.optional().meta({ description: 'It is a run of this conversation.' }),
-      status: runStatusSchema.optional(),
+      status: runStatusSchema.optional().meta({
+        description: 'A queued run is in no list: it is found by its id, and its event in the inbox of its agent.',
+      }),
       stop: z.string().max(100).optional().meta({ description: 'Why it stopped, e.g. `max_steps`.' }),
       toolName: z.string().max(200).optional().meta({ description: 'It called this tool.' }),
       outcome: z
@@ -89,7 +91,7 @@ export const runEndpoints: readonly Endpoint[] = [
     description: 'The exact request to the model. It is available once the step has a reply or has failed.',
     access: 'key',
     answer: stepRequestSchema,
-    handle: ({ params }, tx) => getStepRequest(tx.db, params.id, Number(params.step)),
+    handle: ({ params }, tx) => getStepRequest(tx.db, params.id, params.step),
   }),
   endpoint({
     method: 'get',
