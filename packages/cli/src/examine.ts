@@ -4,6 +4,7 @@ import { everyItem } from '@lastcall/client';
 import {
   type Config,
   checkConfig,
+  checkConfiguredBucket,
   checkStore,
   demoConfig,
   loadConfig,
@@ -38,6 +39,7 @@ export async function examine({
   const api = new Api({ url, env });
   const own = new Api({ env: { ...env, LASTCALL_URL: undefined } });
   findings.push(await store(settings));
+  findings.push(...(await bucket(config, settings)));
   findings.push(...(await models(config, settings)));
   findings.push(...(await gateway(api, api.url === own.url ? settings : undefined)));
   return findings;
@@ -68,6 +70,15 @@ async function store(settings: Settings): Promise<Finding> {
     return { level: 'ok', text: state === 'ok' ? `store ${name}` : `store ${name}, in use by a gateway` };
   } catch (error) {
     return { level: 'fail', text: messageOf(error) };
+  }
+}
+
+async function bucket(config: Config, settings: Settings): Promise<readonly Finding[]> {
+  try {
+    const name = await checkConfiguredBucket({ config, settings, env: process.env });
+    return name === undefined ? [] : [{ level: 'ok', text: `bucket ${name}` }];
+  } catch (error) {
+    return [{ level: 'fail', text: messageOf(error) }];
   }
 }
 

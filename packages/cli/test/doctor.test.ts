@@ -42,6 +42,29 @@ describe('doctor', () => {
     expect(failed).toHaveLength(2);
   });
 
+  test('[S12] finds a bucket that cannot be used', async () => {
+    const server = createServer((_request, response) =>
+      response.writeHead(404).end('<Error><Code>NoSuchBucket</Code></Error>'),
+    );
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const keys = "accessKeyId: '${env.S3_ID}', secretAccessKey: '${env.S3_SECRET}'";
+    const s3 = `{ endpoint: 'http://${host}', bucket: 'pictures', region: 'auto', ${keys} }`;
+    await using sick = await makeFolder({
+      'lastcall.config.ts': `export default { artifacts: { s3: ${s3} }, secrets: ['S3_ID', 'S3_SECRET'], egress: { allow: ['${host}'] } };`,
+    });
+    const doctor = (more: object) => lastcall(['doctor'], { folder: sick.path, env: { PORT: '0', ...more } });
+    const { code, out } = await doctor({ S3_ID: 'key-id', S3_SECRET: 'key-secret' });
+    expect(out).toMatch(
+      /^FAIL {2}Images and attachments cannot be stored in the bucket "pictures".* 404 NoSuchBucket\./m,
+    );
+    expect(code).toBe(1);
+    expect((await doctor({ S3_ID: 'key-id' })).out).toMatch(
+      /^FAIL {2}environment: S3_SECRET is needed by artifacts\.s3/m,
+    );
+    server.close();
+  });
+
   test('[S12] finds another program on the port, and a gateway that does not run', async () => {
     await using empty = await makeFolder();
     const other = createServer((_request, response) => response.writeHead(404).end());

@@ -32,6 +32,7 @@ import { McpServers } from './runtime/tools/mcp/mcp-servers.ts';
 import { mcpToolSource } from './runtime/toolset/mcp-tool-source.ts';
 import type { Registry } from './runtime/toolset/registry.ts';
 import { Worker } from './runtime/worker.ts';
+import { checkBucket } from './start/check-bucket.ts';
 import { findFirstPerson } from './start/first-person.ts';
 import type { Found } from './start/found.ts';
 import { lookAround } from './start/look-around.ts';
@@ -209,7 +210,9 @@ async function start(starting: Starting): Promise<Running> {
   const outgoing = { egress, secrets: starting.secrets };
   const shared = sharedResources({ logger });
   let mcp: McpServers | undefined;
+  const closing = new AbortController();
   const close = async (): Promise<void> => {
+    closing.abort();
     await mcp?.close();
     await egress.close();
     await opened.close();
@@ -305,6 +308,10 @@ async function start(starting: Starting): Promise<Running> {
       () => deliveries.tick(),
     ];
     await worker.start({ sweeps });
+    // Not awaited: only what stores files needs the bucket, and it may come back.
+    void checkBucket(config, artifacts).catch((error: Error) => {
+      if (!closing.signal.aborted) logger.error(error.message);
+    });
     return {
       ...{ app, server, firstKey, found },
       signInLink: () => signInLink(services, starting, server.url),

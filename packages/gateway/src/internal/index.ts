@@ -10,6 +10,7 @@ export { createCheckedGateway } from '../gateway.ts';
 export { modelFinder } from '../models/find-model.ts';
 export { withPace } from '../models/rehearsal/with-pace.ts';
 export { checkStore } from '../ports/store/check-store.ts';
+export { checkConfiguredBucket } from '../start/check-bucket.ts';
 export { KnownSecrets } from '../telemetry/known-secrets.ts';
 export { logProcess } from '../telemetry/log-process.ts';
 export { createLogger } from '../telemetry/logger.ts';

@@ -30,7 +30,10 @@ export function openModels({ config, settings, env, tapModel }: Opening, artifac
 }
 
 /** Where the bytes of artifacts are: in a folder under `home`, or in a bucket. */
-export function openArtifacts({ config, settings, secrets }: Opening, egress: Egress): ArtifactFiles {
+export function openArtifacts(
+  { config, settings, secrets }: Pick<Opening, 'config' | 'settings' | 'secrets'>,
+  egress: Egress,
+): ArtifactFiles {
   const { s3 } = config.artifacts;
   if (s3 === undefined) return createArtifactFiles(join(settings.home, 'artifacts'));
   const read = (field: 'accessKeyId' | 'secretAccessKey'): string =>

@@ -102,6 +102,51 @@ describe('artifacts in S3', () => {
     );
   });
 
+  test('[S18] a bucket that does not exist, or keys that are wrong, are logged at the start, and a bucket that works is left empty', async () => {
+    const advice = 'Correct artifacts.s3 in the configuration, or allow its keys to read, write and delete objects.';
+    const cases = [
+      ['pictures', S3_KEYS.secretAccessKey, undefined],
+      ['photos', S3_KEYS.secretAccessKey, '404 NoSuchBucket'],
+      ['pictures', 'not-the-secret-access-key', '403 SignatureDoesNotMatch'],
+    ] as const;
+    for (const [bucket, S3_SECRET, why] of cases) {
+      const logs: LogEntry[] = [];
+      await using s3 = await startS3Server({ bucket });
+      const env = { S3_ID: S3_KEYS.accessKeyId, S3_SECRET };
+      await using _gateway = await startTestGateway({ ...optionsFor(s3, { env }), logger: recordLogs(logs) });
+      const methods = () => s3.site.requests.map(({ method }) => method);
+      await expect.poll(methods).toEqual(why === undefined ? ['PUT', 'DELETE'] : ['PUT']);
+      const errors = () => logs.filter(({ level }) => level === 'error').map(({ message }) => message);
+      const refusal = `The artifact could not be stored: the S3 server answered ${why}.`;
+      await expect
+        .poll(errors)
+        .toEqual(
+          why === undefined
+            ? []
+            : [
+                `Images and attachments cannot be stored in the bucket "pictures" at ${s3.site.url}. ${refusal} ${advice}`,
+              ],
+        );
+      await expect.poll(() => s3.objects.size).toBe(0);
+    }
+  });
+
+  test('a file of a bucket that does not exist is unavailable, and not missing', async () => {
+    await using s3 = await startS3Server({ bucket: 'photos' });
+    const egress = createEgress({ allow: [s3.site.host] });
+    const files = createS3ArtifactFiles({
+      endpoint: s3.site.url,
+      bucket: 'pictures',
+      region: S3_REGION,
+      credentials: () => S3_KEYS,
+      egress,
+    });
+    await expect(files.read('one')).rejects.toThrow(
+      'The artifact could not be read: the S3 server answered 404 NoSuchBucket.',
+    );
+    await egress.close();
+  });
+
   test.each(['../', 'a/../', './', 'a/./b/'])(
     '[S18] the prefix %s is refused, because it leads out of the bucket or vanishes',
     (prefix) => {

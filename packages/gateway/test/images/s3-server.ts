@@ -11,12 +11,18 @@ export interface S3Server extends AsyncDisposable {
   readonly objects: ReadonlyMap<string, Buffer>;
 }
 
-export async function startS3Server(): Promise<S3Server> {
+export async function startS3Server({ bucket = 'pictures' }: { readonly bucket?: string } = {}): Promise<S3Server> {
   const objects = new Map<string, Buffer>();
   const site = await startWebSite(
     (request, response) => {
       const { method, url, body } = request;
       if (!isSigned(request)) return response.writeHead(403).end('<Error><Code>SignatureDoesNotMatch</Code></Error>');
+      if (!url.startsWith(`/${bucket}/`))
+        return response.writeHead(404).end('<?xml version="1.0"?><Error><Code>NoSuchBucket</Code></Error>');
+      if (method === 'DELETE') {
+        objects.delete(url);
+        return response.writeHead(204).end();
+      }
       if (method === 'PUT') {
         objects.set(url, Buffer.from(body, 'latin1'));
         return response.writeHead(200).end();

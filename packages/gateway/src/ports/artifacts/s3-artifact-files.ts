@@ -24,20 +24,20 @@ export function createS3ArtifactFiles({ endpoint, bucket, prefix = '', ...option
   return {
     async write(id, bytes) {
       const answer = await send(options, { act: 'stored', url: urlOf(id), method: 'PUT', body: bytes });
+      if (answer.status >= 300) throw refused('stored', answer, await codeOf(answer));
       discard(answer);
-      if (answer.status >= 300) throw refused('stored', answer);
     },
     async remove(id) {
       const answer = await send(options, { act: 'deleted', url: urlOf(id), method: 'DELETE' });
+      if (answer.status >= 300 && answer.status !== 404) throw refused('deleted', answer, await codeOf(answer));
       discard(answer);
-      if (answer.status >= 300 && answer.status !== 404) throw refused('deleted', answer);
     },
     async read(id) {
       const answer = await send(options, { act: 'read', url: urlOf(id), method: 'GET' });
       if (answer.status === 200) return Readable.toWeb(answer.body) as ReadableStream<Uint8Array>;
-      discard(answer);
-      if (answer.status === 404) return undefined;
-      throw refused('read', answer);
+      const code = await codeOf(answer);
+      if (answer.status === 404 && code !== 'NoSuchBucket') return undefined;
+      throw refused('read', answer, code);
     },
   };
 }
@@ -84,6 +84,24 @@ function discard({ body }: EgressResponse): void {
   body.on('error', () => {}).destroy();
 }
 
-function refused(act: ArtifactAct, { status }: EgressResponse): ArtifactsUnavailable {
-  return new ArtifactsUnavailable(act, `the S3 server answered ${status}`);
+function refused(act: ArtifactAct, { status }: EgressResponse, code: string | undefined): ArtifactsUnavailable {
+  return new ArtifactsUnavailable(act, `the S3 server answered ${status}${code === undefined ? '' : ` ${code}`}`);
+}
+
+/** A refusal is shorter than this. */
+const LONGEST_REFUSAL = 10_000;
+
+/** Why the server refused a request, in its own word, e.g. `NoSuchBucket`. Closes the body. */
+async function codeOf(answer: EgressResponse): Promise<string | undefined> {
+  let text = '';
+  try {
+    for await (const chunk of answer.body) {
+      text += String(chunk);
+      if (text.length > LONGEST_REFUSAL) break;
+    }
+  } catch {
+    // The status alone is reported.
+  }
+  discard(answer);
+  return /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1];
 }
