@@ -11,12 +11,16 @@ export interface ApiOptions {
 /** A test of a tool may take as long as the tool. */
 const TIMEOUT_MS = 300_000;
 
+/** The id that a gateway gives each of its answers: a UUID of version 7. */
+const OWN_ID = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[\da-f]{4}-[\da-f]{12}$/;
+
 /** The HTTP API of a running gateway. If the gateway refuses a request, the command ends with the gateway's message. */
 export class Api {
   readonly url: string;
   readonly #key: string | undefined;
   readonly #project: string | undefined;
   readonly #client: Client;
+  #checked: Promise<void> | undefined;
 
   constructor({ url, env = process.env }: ApiOptions) {
     this.url = addressOf(url, env);
@@ -43,8 +47,8 @@ export class Api {
       ...(this.#key === undefined ? {} : { authorization: `Bearer ${this.#key}` }),
       ...(this.#project === undefined ? {} : { 'lastcall-project': this.#project }),
     };
-    const answer = await fetch(`${this.url}${path}`, { headers }).catch((cause: unknown) => {
-      throw this.#unreachable(cause);
+    const answer = await this.#fetch(`${this.url}${path}`, { headers }).catch((cause: unknown) => {
+      throw cause instanceof CommandFailed ? cause : this.#unreachable(cause);
     });
     const { status, body } = answer;
     if (status === 401 || status === 403) throw this.#notAllowed(status);
@@ -63,7 +67,28 @@ export class Api {
   /** A client of the same gateway that repeats requests. */
   clientWith(options: Pick<ClientOptions, 'attempts' | 'backoff' | 'timeoutMs'>): Client {
     const auth = this.#key === undefined ? 'none' : { key: this.#key };
-    return createClient({ url: this.url, auth, project: this.#project, ...options });
+    const ask: typeof fetch = (address, init) => this.#fetch(address, init);
+    return createClient({ url: this.url, auth, project: this.#project, fetch: ask, ...options });
+  }
+
+  /** Another program may answer any request with 200, which would be read as an answer of a gateway. */
+  async #fetch(...request: Parameters<typeof fetch>): Promise<Response> {
+    const answer = await fetch(...request);
+    if (answer.ok && !OWN_ID.test(answer.headers.get('x-request-id') ?? '')) {
+      this.#checked ??= this.#assertGateway(answer.status);
+      await this.#checked;
+    }
+    return answer;
+  }
+
+  /** For an answer without the gateway's own header, which a proxy may have removed. */
+  async #assertGateway(status: number): Promise<void> {
+    const described = await fetch(`${this.url}/openapi.json`)
+      .then((answer) => answer.json() as Promise<{ info?: { title?: unknown } } | null>)
+      .catch(() => null);
+    if (described?.info?.title === 'Lastcall gateway') return;
+    const message = `Another program answers at ${this.url}, and not a gateway. Name the gateway's address with --url or LASTCALL_URL.`;
+    throw new CommandFailed(message, { exitCode: EXIT.notReached, status });
   }
 
   #refusal(error: ClientError): CommandFailed {
@@ -72,6 +97,7 @@ export class Api {
     const [, scope] = /scope "(\w+)"/.exec(message) ?? [];
     if (status === 401 || (status === 403 && scope !== undefined)) return this.#notAllowed(status, scope);
     if (status === 403) return new CommandFailed(message, { exitCode: EXIT.notReached, status, cause: error });
+    if (error.cause instanceof CommandFailed) return error.cause;
     if (code !== 'unreachable' || status !== undefined) return new CommandFailed(message, { status, cause: error });
     return this.#unreachable(error);
   }

@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { startTestGateway } from '@lastcall/gateway/testing';
 import { expect, test } from 'vitest';
 import { Api } from '../src/api.ts';
 import { makeFolder } from './support/folder.ts';
@@ -38,6 +42,43 @@ test('[S12] doctor exits with 2 if --url or LASTCALL_URL is no address', async (
     inProcess(['doctor', ...args], { folder: folder.path, env });
   expect(await doctor(['--url', 'localhost:4177'])).toEqual({ code: 2, out: '', err: `--url ${SUCH}` });
   expect(await doctor([], { LASTCALL_URL: 'localhost' })).toEqual({ code: 2, out: '', err: `LASTCALL_URL ${SUCH}` });
+});
+
+test.each([
+  ['keys', 'list'],
+  ['keys', 'revoke', 'x'],
+  ['projects', 'create', 'acme'],
+  ['audit'],
+  ['search', 'x'],
+  ['usage', '--json'],
+  ['export', 'x'],
+  ['replay', 'x'],
+])('[S12] another program that answers 200 is named by "%s %s", and nothing is read from it', async (...args) => {
+  const other = createServer((_request, response) => response.end('{"ok":true}')).listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const LASTCALL_URL = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+  await using folder = await makeFolder();
+  const err = `Another program answers at ${LASTCALL_URL}, and not a gateway. Name the gateway's address with --url or LASTCALL_URL.\n`;
+  expect(await inProcess(args, { folder: folder.path, env: { LASTCALL_URL } })).toEqual({ code: 3, out: '', err });
+  const { out } = await inProcess(['doctor'], { folder: folder.path, env: { LASTCALL_URL } });
+  expect(out).toContain(`FAIL  another program answers at ${LASTCALL_URL}`);
+  other.close();
+});
+
+test('[S12] a gateway is recognised behind a proxy that removes the headers of answers', async () => {
+  await using gateway = await startTestGateway({});
+  const proxy = createServer((request, response) => {
+    void fetch(`${gateway.url}${request.url}`, { headers: { authorization: request.headers.authorization ?? '' } })
+      .then((answer) => answer.text())
+      .then((text) => response.end(text));
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const LASTCALL_URL = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  await using folder = await makeFolder();
+  const env = { LASTCALL_URL, LASTCALL_SECRET_KEY: gateway.secretKey };
+  const { code, out } = await inProcess(['projects', 'list'], { folder: folder.path, env });
+  expect([code, out]).toEqual([0, expect.stringContaining('default')]);
+  proxy.close();
 });
 
 test('[S12] an empty LASTCALL_URL counts as not set, and an address may have a path and a slash at its end', () => {

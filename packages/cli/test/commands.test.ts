@@ -265,6 +265,7 @@ test('[O5] export prints the data of a person as JSON lines', async () => {
 
 test('[O5] an export that a proxy refuses or that breaks off says so, and exits with 1', async () => {
   const proxy = createServer((request, response) => {
+    response.setHeader('x-request-id', '01997d7c-0000-7000-8000-000000000000');
     if (request.url?.endsWith('refused')) return response.writeHead(502).end('<h1>Bad gateway</h1>');
     return response.write('{"entity":1}\n', () => response.destroy());
   }).listen(0, '127.0.0.1');
