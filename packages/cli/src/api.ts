@@ -1,6 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import { type Client, ClientError, type ClientOptions, createClient } from '@lastcall/client';
 import { CommandFailed, EXIT } from './exit-code.ts';
+import { withVisibleControls } from './terminal/output.ts';
 
 export interface ApiOptions {
   /** Default: `LASTCALL_URL`, or the address of `HOST` and `PORT`. */
@@ -41,7 +42,7 @@ export class Api {
     });
   }
 
-  /** Writes the body of a response as it arrives. */
+  /** Writes the text of a response as it arrives, with visible control characters. */
   async download(path: string, to: NodeJS.WritableStream): Promise<void> {
     const headers = {
       ...(this.#key === undefined ? {} : { authorization: `Bearer ${this.#key}` }),
@@ -57,7 +58,8 @@ export class Api {
       const { error } = (await answer.json().catch(() => ({}))) as { error?: { message?: string } };
       throw new CommandFailed(error?.message ?? `${this.url} answered ${status}, without saying why.`, { status });
     }
-    await pipeline(body, to, { end: false }).catch((cause: unknown) => {
+    const texts = body.pipeThrough(new TextDecoderStream());
+    await pipeline(texts, visible, to, { end: false }).catch((cause: unknown) => {
       throw new CommandFailed('The connection to the gateway was lost, so what was printed is not complete.', {
         cause,
       });
@@ -116,6 +118,10 @@ export class Api {
           : `The key in LASTCALL_SECRET_KEY does not allow this: it takes one with the scope ${scope}.`;
     return new CommandFailed(message, { exitCode: EXIT.notReached, status });
   }
+}
+
+async function* visible(texts: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const text of texts) yield withVisibleControls(text);
 }
 
 function addressOf(url: string | undefined, { LASTCALL_URL, HOST, PORT }: NonNullable<ApiOptions['env']>): string {

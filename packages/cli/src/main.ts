@@ -22,6 +22,7 @@ import { addStart } from './commands/start.ts';
 import { addTools } from './commands/tools.ts';
 import { addUsage } from './commands/usage.ts';
 import { CommandFailed, EXIT } from './exit-code.ts';
+import { withVisibleControls } from './terminal/output.ts';
 
 /** Runs one command and returns its exit code. */
 export async function main(args: readonly string[]): Promise<number> {
@@ -82,14 +83,14 @@ function throwInsteadOfExit(command: Command): void {
 async function fail(error: unknown): Promise<number> {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
   if (error instanceof CommandFailed) {
-    process.stderr.write(`${error.message}\n`);
+    process.stderr.write(`${withVisibleControls(error.message)}\n`);
     return error.exitCode;
   }
   // Imported only here, because commands that succeed do not need it.
   const [{ LastcallError }, { redactEnv }] = await Promise.all([import('@lastcall/core'), import('./redact-env.ts')]);
   // The messages of our own errors say what to do. A stack trace would hide that.
   const reason = error instanceof LastcallError ? error.message : String((error as Error)?.stack ?? error);
-  process.stderr.write(`${redactEnv(reason)}\n`);
+  process.stderr.write(`${withVisibleControls(redactEnv(reason))}\n`);
   // Connections or timers of a failed start must not keep the process alive.
   process.exit(EXIT.failed);
 }

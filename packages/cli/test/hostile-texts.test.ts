@@ -42,6 +42,19 @@ test('control characters of an error of a model do not reach the terminal, and r
   expect(replay.out).not.toMatch(/^Step 2 /m);
 });
 
+test('control characters of exported texts and of refusals do not reach the terminal, and the JSON means the same', async () => {
+  await using gateway = await startGateway([]);
+  const env = { LASTCALL_SECRET_KEY: gateway.secretKey, LASTCALL_URL: gateway.url };
+  const texts = { said: HOSTILE };
+  const { id } = await gateway.api('/api/entities', { kind: 'human', displayName: 'Ada', metadata: texts });
+  const exported = await inProcess(['export', String(id)], { folder: tmpdir(), env });
+  expect([exported.code, controls(exported.out)]).toEqual([0, []]);
+  expect(JSON.parse(exported.out.split('\n', 1)[0] ?? '')).toMatchObject({ metadata: texts });
+  const refused = await inProcess(['export', HOSTILE], { folder: tmpdir(), env });
+  expect([refused.code, controls(refused.err)]).toEqual([1, []]);
+  expect(refused.err).toContain('31m');
+});
+
 test('control characters of a tool that is tried are shown, and do not reach the terminal', async () => {
   await using gateway = await startGateway([]);
   const env = { LASTCALL_SECRET_KEY: gateway.secretKey, LASTCALL_URL: gateway.url };

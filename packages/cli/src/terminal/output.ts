@@ -20,7 +20,7 @@ export function createOutput({ json = false }: { json?: boolean | undefined }): 
  * Writes control characters as JSON does, except line breaks and tabs. In a response of a model they could move the cursor, retitle the
  * window or fill the clipboard. The value of a JSON text stays the same.
  */
-function withVisibleControls(text: string): string {
+export function withVisibleControls(text: string): string {
   return text.replace(CONTROLS, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
