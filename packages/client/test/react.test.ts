@@ -10,6 +10,7 @@ import {
   type CardProps,
   LastcallProvider,
   ToolCard,
+  type UsedSpace,
   useLastcall,
   usePending,
   useRun,
@@ -641,6 +642,41 @@ describe('the hooks', () => {
     const page = await render(client, createElement(Both));
     await page.seen((root) => root.querySelector('[data-error="The database is away."]'));
     await page.seen((root) => root.querySelector('[data-items="2"][data-status=completed]:not([data-error])'));
+  });
+
+  test('[S10] members who could not be loaded after one has joined are loaded again, and the error goes', async () => {
+    const { gateway, admin, spaceId } = await openDesk(() => []);
+    let isAway = false;
+    let failures = 0;
+    const failing: typeof fetch = async (...[url, init]) => {
+      if (!isAway || !/members(\?|$)/.test(String(url)) || failures === 3) return fetch(url, init);
+      failures++;
+      return Response.json({ error: { code: 'store_unavailable', message: 'The database is away.' } }, { status: 503 });
+    };
+    const client = createClient({ url: gateway.url, auth: { key: gateway.secretKey }, fetch: failing, attempts: 1 });
+    const page = await render(client, createElement(Room, { id: spaceId }));
+    await page.seen((root) => root.querySelector('main[data-connection=live]:not([data-error]) h1')?.textContent);
+    isAway = true;
+    const { id: entityId } = await admin.entities.create({ kind: 'human', displayName: 'Cleo' });
+    await admin.spaces.addMember(spaceId, { entityId });
+    await page.seen((root) => root.querySelector('[data-error="The database is away."]'));
+    await page.seen((root) => root.querySelector('main:not([data-error]) p')?.textContent?.includes('Cleo'));
+    expect(failures).toBe(3);
+  });
+
+  test('[S10] say of useSpace with the same clientMessageId writes one message', async () => {
+    const { ada, spaceId } = await openDesk(() => ['Done.']);
+    let say: UsedSpace['say'] | undefined;
+    function Writer(): ReactElement {
+      ({ say } = useSpace(spaceId));
+      return createElement('p');
+    }
+    await render(ada, createElement(Writer));
+    const once = { clientMessageId: 'draft-1' };
+    const [first, again] = [await say?.('Hello.', once), await say?.('Hello.', once)];
+    expect(again?.id).toBe(first?.id);
+    const { items } = await ada.spaces.messages(spaceId, {});
+    expect(items.filter(({ text }) => text === 'Hello.')).toHaveLength(1);
   });
 
   test('[S10] a page that changes to another space or run never shows the one before in its place', async () => {

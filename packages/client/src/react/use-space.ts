@@ -23,7 +23,8 @@ export interface UsedSpace {
   readonly hasEarlier: boolean;
   /** Why the stream ended: no access, or no such space. */
   readonly error: Error | undefined;
-  say(text: string, more?: { replyTo?: string; entityId?: string }): Promise<Message>;
+  /** Writes a message. If it is sent again with the same `clientMessageId`, it is written once. Default: a new id. */
+  say(text: string, more?: Omit<Parameters<Client['spaces']['say']>[1], 'text'>): Promise<Message>;
   loadEarlier(): Promise<void>;
 }
 
@@ -61,9 +62,21 @@ export function useSpace(id: string): UsedSpace {
           void pause(backoffMs(failures + 1), signal).then(() => (isLast() ? load(failures + 1) : undefined));
         }
       };
-      const loadMembers = async (): Promise<void> => {
-        const members = await everyMember(client, id, signal);
-        show((before) => before && { ...before, members });
+      let loads = 0;
+      const loadMembers = async (failures = 0): Promise<void> => {
+        const own = ++loads;
+        const isLast = (): boolean => own === loads && !isOver && !signal.aborted;
+        try {
+          const members = await everyMember(client, id, signal);
+          if (!isLast()) return;
+          // Otherwise the whole state is still being loaded, which may have failed too.
+          if (early === undefined) setError(undefined);
+          show((before) => before && { ...before, members });
+        } catch (error) {
+          if (!isLast()) return;
+          setError(error);
+          void pause(backoffMs(failures + 1), signal).then(() => (isLast() ? loadMembers(failures + 1) : undefined));
+        }
       };
       const events = client.spaces.stream(id, {
         signal,
@@ -80,7 +93,7 @@ export function useSpace(id: string): UsedSpace {
           else if (early !== undefined) early.push(event);
           else show((before) => before && afterEvent(before, event));
           // The event does not contain the member's name, so the members are loaded again.
-          if (event.type === 'member.joined' || event.type === 'member.left') void loadMembers().catch(setError);
+          if (event.type === 'member.joined' || event.type === 'member.left') void loadMembers();
         }
       } finally {
         isOver = true;
