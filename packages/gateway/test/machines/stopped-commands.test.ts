@@ -84,6 +84,40 @@ describe('a machine whose run stops after a command that gave it something to do
     await expect.poll(() => stops(gateway), { timeout: 10_000 }).toEqual(['end_turn', 'error', 'budget', 'end_turn']);
   });
 
+  it('[K12] [A19] goes on at once if it was stopped by the limit of a person, whose message waits for the next day', async () => {
+    const asked: string[] = [];
+    const first = Promise.withResolvers<void>();
+    const model = scriptedModel(async ({ prompt }) => {
+      asked.push(JSON.stringify(prompt));
+      if (asked.length === 1) await first.promise;
+      return { text: 'Yes.', usage: usageOf(asked.length === 1 ? 1_000 : 0, 0) };
+    });
+    await using gateway = await startTestGateway({
+      ...{ model: { ...model, modelId: 'm' }, prices, definitions },
+      limits: { person: { spend: { perDay: 1 } } },
+      agents: [{ name: 'Desk', definition: 'desk' }],
+      spaces: [{ name: 'Hall', agents: ['Desk'], people: [{ name: 'Ada' }] }],
+    });
+    const [{ id }] = (await gateway.api('/api/agents')).items;
+    const [{ id: spaceId }] = (await gateway.api('/api/spaces')).items;
+    const [{ id: entityId }] = (await gateway.api('/api/entities?kind=human')).items;
+    const say = (text: string) => gateway.api(`/api/spaces/${spaceId}/messages`, { entityId, text });
+    await say('Hello.');
+    await expect.poll(() => asked).toHaveLength(1);
+    // The next run takes both.
+    await say('Goodbye.');
+    const hired = hire(gateway);
+    const pending = async () => (await gateway.api(`/api/agents/${id}`)).inbox.pending;
+    await expect.poll(pending).toBe(2);
+    first.resolve();
+    expect(await hired).toMatchObject({ output: { children: ['root.1'] } });
+    await expect.poll(() => stops(gateway)).toEqual(['end_turn', 'budget', 'end_turn']);
+    const { instances } = await gateway.api(`/api/agents/${id}/machine`);
+    expect(instances).toMatchObject([{ id: 'root' }, { id: 'root.1', phase: 'idle' }]);
+    expect(await pending()).toBe(1);
+    expect(asked).toHaveLength(2);
+  });
+
   it('[K12] [A19] waits for the next day, and goes on when the limit is raised', async () => {
     const model = { ...scriptedModel(() => ({ text: 'Yes.', usage: usageOf(1_000, 0) })), modelId: 'm' };
     await using gateway = await startTestGateway({ model, prices, definitions, agents });

@@ -36,8 +36,10 @@ export async function holdEvents(tx: Tx, ending: EndingRun, { until, personId, t
       .where('id', '=', id)
       .execute();
   }
-  if (events.every(({ event_id }) => ended.has(event_id)))
-    await wakeAfterCommands(tx, ending.lease.threadId, events, { at: until, error: heldReason(until) });
+  const commands = events.filter(({ event_id }) => ended.has(event_id));
+  // What a command gave the machine to do is not held to the limit of a person whose message was taken with it.
+  const next = personId === undefined ? { at: until, error: heldReason(until) } : { at: tx.now(), error: null };
+  await wakeAfterCommands(tx, ending.lease.threadId, commands, next);
   if (events.some((one) => !waits(one))) tx.wake(ending.lease.threadId);
   await announceHeld(tx, ending, { text, until, events: events.filter(waits).map(({ event }) => event) });
 }

@@ -7,12 +7,12 @@ import type { Tx } from '../../ports/store/store.ts';
 
 interface NextWake {
   readonly at: number;
-  /** Why the run that took the commands did not go on. */
-  readonly error: string;
+  /** Why the machine waits until then. */
+  readonly error: string | null;
 }
 
 /**
- * Wakes a machine whose run stopped after its commands, and took nothing else: what they gave it to do, e.g. a child that one spawned, would
+ * Wakes a machine whose run stopped after its commands, unless another event does: what they gave it to do, e.g. a child that one spawned, would
  * otherwise wait for an event that has nothing to do with it. The command itself has run and is done, so another event wakes the machine.
  * Returns false if there is nothing to wake it for.
  */
