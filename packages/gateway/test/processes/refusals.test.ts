@@ -72,6 +72,15 @@ describe('the error for a failed start is one sentence with what to do', { concu
     expect(code).toBe(1);
   });
 
+  test('[S18] a folder below /proc, where the recursive mkdir of Node never ends', async () => {
+    await using site = await openSite({ decide: doDuties });
+    const { code, output } = await site.runToEnd({ LASTCALL_HOME: '/proc/lastcall/home' });
+    expect(output).toMatch(
+      /^The folder "\/proc\/lastcall\/home" cannot be written to \(E\w+\)\. Set LASTCALL_HOME to a folder[^\n]*\n$/,
+    );
+    expect(code).toBe(1);
+  });
+
   test('[S18] a folder that cannot be written to', async () => {
     await using site = await openSite({ decide: doDuties });
     // A file where the folder should be stops root, too.

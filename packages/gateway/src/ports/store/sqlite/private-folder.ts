@@ -1,5 +1,5 @@
 import { chmodSync, closeSync, fchmodSync, mkdirSync, openSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { StoreRefused } from '../store-error.ts';
 
 const FOLDER_MODE = 0o700;
@@ -12,7 +12,7 @@ const OTHERS = 0o077;
  * to others.
  */
 export function makePrivateFolder(folder: string): void {
-  orRefuse(folder, () => mkdirSync(folder, { recursive: true, mode: FOLDER_MODE }));
+  orRefuse(folder, () => makeFolder(folder));
   restrict(folder, () => chmodSync(folder, FOLDER_MODE));
 }
 
@@ -30,6 +30,23 @@ export function makePrivateDatabase(folder: string, name: string): string {
   }
   for (const suffix of ['-wal', '-shm', '-journal']) restrictIfThere(`${file}${suffix}`);
   return file;
+}
+
+/** Without `recursive` of Node, which never ends in a folder that answers ENOENT to a creation, such as /proc. */
+function makeFolder(folder: string): void {
+  if (isFolder(folder)) return;
+  const parent = dirname(folder);
+  if (parent !== folder && statSync(parent, { throwIfNoEntry: false }) === undefined) makeFolder(parent);
+  try {
+    mkdirSync(folder, { mode: FOLDER_MODE });
+  } catch (error) {
+    // Another process may have created it meanwhile.
+    if (!isFolder(folder)) throw error;
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 function orRefuse<T>(folder: string, write: () => T): T {
