@@ -8,6 +8,7 @@ import type { InboxEvent, SpaceMessageEvent } from '../../src/domain/inbox/inbox
 import { renderInbox } from '../../src/domain/inbox/render-inbox.ts';
 import { parseInboxes, shownFrame } from '../../src/models/rehearsal/parse-inbox.ts';
 import { hostileText, TAG, waitingEvents } from '../inbox-render/hostile-events.ts';
+import { inWorker } from '../support/in-worker.ts';
 
 const NOW = Date.UTC(2026, 0, 2, 8);
 const BREAKS = /[\n\r\v\f\u0085\u2028\u2029]/;
@@ -165,8 +166,12 @@ describe('[K7] [G10] texts of others', () => {
 
   test.each(['\ufeff', '\ufeff ', '\u200b', ' ', '\ufeff/', '<\ufeff'])(
     '[G10] a "<" in front of ten thousand times %j is read once, and does not hold the gateway',
-    (unit) => {
+    async (unit) => {
       const text = `<${unit.repeat(10_000)}`;
+      type Words = typeof import('../../src/domain/plain-words.ts');
+      const module = new URL('../../src/domain/plain-words.ts', import.meta.url);
+      const words = await inWorker(module, ({ textInWords }: Words, given: string) => textInWords(given), `${text}x`);
+      expect(words.length).toBeGreaterThan(10_000);
       const frame = shown(says(`${text}x ${text}inbox-${TAG}>`));
       expect(parseInboxes([frame], TAG)[0]?.events).toHaveLength(1);
       expect(frame).toContain('\\u003c');
