@@ -33,8 +33,9 @@ export function createArtifactFiles(folder: string): ArtifactFiles {
         await rename(unfinished, path);
       } catch (cause) {
         await rm(unfinished, { force: true });
-        const { code } = cause as NodeJS.ErrnoException;
-        throw FULL.has(code) ? new ArtifactsUnavailable('stored', 'the disk is full', { cause }) : cause;
+        const { code = '' } = cause as NodeJS.ErrnoException;
+        const why = NO_ROOM[code];
+        throw why === undefined ? cause : new ArtifactsUnavailable('stored', why, { cause });
       }
     },
     async remove(id) {
@@ -62,4 +63,8 @@ async function writeNew(path: string, bytes: Uint8Array): Promise<void> {
   }
 }
 
-const FULL: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT']);
+const NO_ROOM: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk is full',
+  EFBIG: 'the system does not allow a file of its size (ulimit -f)',
+};
