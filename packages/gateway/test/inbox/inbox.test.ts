@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { type InboxFilter, listInbox } from '../../src/domain/inbox/list-inbox.ts';
+import { pushCommand } from '../../src/domain/inbox/push-command.ts';
 import { type NewServiceEvent, pushServiceEvent } from '../../src/domain/inbox/push-service-event.ts';
 import { redrive } from '../../src/domain/inbox/redrive.ts';
 import type { InboxStatus } from '../../src/ports/store/schema/tables.ts';
@@ -23,6 +24,20 @@ describeIdleWorld('the inbox', ({ world, beside }) => {
         .execute(),
     );
   const drive = (agentId: string, eventIds?: readonly string[]) => world.in((tx) => redrive(tx, { agentId, eventIds }));
+
+  test('[A19] a command with a key that another request has used since this one looked for it is the same command, or refused', async () => {
+    const agentId = await world.agent();
+    const give = (more: object = {}) => {
+      const command = { agentId, threadId: agentId, name: 'add', input: { count: 1 }, idempotencyKey: 'k', ...more };
+      return world.in((tx) => pushCommand(tx, command));
+    };
+    const [first, again] = await Promise.all([give(), give()]);
+    expect([first.duplicate, again.duplicate].toSorted()).toEqual([false, true]);
+    expect(again.eventId).toBe(first.eventId);
+    for (const other of [{ name: 'take' }, { input: { count: 2 } }, { instanceId: 'root.1' }])
+      await expect(give(other)).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+    expect(await list(agentId)).toHaveLength(1);
+  });
 
   test('[G7] an event of a service waits with its source and data, and wakes the agent', async () => {
     const bot = await world.agent();
