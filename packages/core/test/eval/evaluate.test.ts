@@ -101,6 +101,30 @@ describe('[E5] scores', () => {
     expect(report.usage.totalTokens).toBe(45);
     expect(JSON.stringify(model.requests[0]?.prompt)).toContain('Dear Ada.');
   });
+
+  test.each<[string, Parameters<typeof scriptedModel>[0]]>([
+    ['replies with text', () => 'It is polite.'],
+    ['gives arguments that do not fit', () => ({ toolName: 'grade', input: { grade: 12, reason: 'It is polite.' } })],
+  ])('[E5] a judge that always %s scores 0, and the reason says that it gave no grade', async (_what, script) => {
+    const polite = judge({ model: scriptedModel(script), criteria: 'It is polite.', times: 2 });
+    const report = await one('Dear Ada.', { polite });
+    expect(report.samples[0]?.scores.polite).toEqual({
+      value: 0,
+      reason:
+        'The judge gave no grade. Its model was asked 2 times, and did not call the tool "grade" with valid arguments. Use another model as the judge.',
+    });
+  });
+
+  test('[E5] a judge that grades only some of the times is judged by those, and the reason says how many', async () => {
+    const model = scriptedModel((_request, at) =>
+      at === 1 ? { toolName: 'grade', input: { grade: 9, reason: 'It is polite.' } } : 'Yes.',
+    );
+    const report = await one('Dear Ada.', { polite: judge({ model, criteria: 'It is polite.', times: 2 }) });
+    expect(report.samples[0]?.scores.polite).toEqual({
+      value: 0.9,
+      reason: '50 % agree. The judge gave a grade 1 of 2 times. It is polite.',
+    });
+  });
 });
 
 const look = tool({
