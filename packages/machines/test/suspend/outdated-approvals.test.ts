@@ -3,12 +3,14 @@ import { crashingJournal } from '@lastcall/core/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import {
+  cede,
   charter,
   createMachine,
   deserializeMachine,
   machineFromRecords,
   node,
   serializeMachine,
+  spawn,
   to,
 } from '../../src/index.ts';
 import { type Asked, problemOf, reasons, run, texts } from '../kit.ts';
@@ -117,4 +119,19 @@ describe('a call that waits to run when its instance moves on', () => {
         expect(again.suspended).toEqual([]);
       }
   });
+});
+
+test('[M25] an approved call of an instance that has spawned a child meanwhile runs once the child has ceded, and only once', async () => {
+  const lead = node({ instructions: 'lead', tools: { send: sends('a draft') }, commands: { hire: () => spawn('kid') } });
+  const kid = node({ instructions: 'kid', commands: { leave: () => cede('bye') } });
+  const machine = createMachine(charter({ nodes: { lead, kid } }), { root: 'lead' });
+  await run(machine, [[{ toolName: 'send' }]], { input: 'Go.' });
+  const [waiting] = machine.suspended;
+  await machine.command('hire');
+  machine.resume(waiting?.id ?? '', true);
+  await run(machine, ['Hello.']);
+  expect([sent, machine.suspended]).toEqual([[], []]);
+  await machine.command('leave');
+  await run(machine, ['Done.']);
+  expect(sent).toEqual(['a draft']);
 });
