@@ -122,7 +122,11 @@ describe('a call that waits to run when its instance moves on', () => {
 });
 
 test('[M25] an approved call of an instance that has spawned a child meanwhile runs once the child has ceded, and only once', async () => {
-  const lead = node({ instructions: 'lead', tools: { send: sends('a draft') }, commands: { hire: () => spawn('kid') } });
+  const lead = node({
+    instructions: 'lead',
+    tools: { send: sends('a draft') },
+    commands: { hire: () => spawn('kid') },
+  });
   const kid = node({ instructions: 'kid', commands: { leave: () => cede('bye') } });
   const machine = createMachine(charter({ nodes: { lead, kid } }), { root: 'lead' });
   await run(machine, [[{ toolName: 'send' }]], { input: 'Go.' });
