@@ -6,6 +6,7 @@ import {
   createSession,
   dispatchCall,
   OptionsError,
+  resource,
   slice,
   type ToolContext,
   tool,
@@ -72,6 +73,49 @@ test('[T37] a tool that ignores its signal is abandoned after a real timeout, an
     const settlement = await dispatchCall({ tools: probing(execute, { timeoutMs: 20 }), call });
     expect(settlement.outcome).toMatchObject({ code: 'timeout' });
   }
+});
+
+test('[T37] a tool that is abandoned settles in time, also if a resource that it used hangs when it is disposed of', async () => {
+  const clock = fakeClock();
+  const quiet = { debug() {}, info() {}, warn() {}, error() {} };
+  const stuck = resource('stuck', { scope: 'call', create: () => 1, dispose: never });
+  const session = createSession({ resources: [stuck], clock, logger: quiet });
+  const using = (ctx: ToolContext): Promise<never> => {
+    ctx.resources.get(stuck);
+    return never();
+  };
+  let code: unknown;
+  void dispatchCall({ tools: probing(using, { timeoutMs: 20 }), call, session, clock }).then(({ outcome }) => {
+    code = outcome.status === 'error' && outcome.code;
+  });
+  await settled();
+  await clock.advance(20);
+  await clock.advance(30);
+  expect(code).toBe('timeout');
+});
+
+test('[T37] a generator that goes on after its call has ended is left, and can clean up', async () => {
+  const clock = fakeClock();
+  const gate = Promise.withResolvers<void>();
+  const log: string[] = [];
+  async function* numbers(): AsyncGenerator<number> {
+    try {
+      for (let number = 1; number <= 5; number++) {
+        log.push(`gives ${number}`);
+        yield number;
+        if (number === 2) await gate.promise;
+      }
+    } finally {
+      log.push('cleans up');
+    }
+  }
+  const running = dispatchCall({ tools: probing(numbers, { timeoutMs: 20 }), call, clock });
+  await settled();
+  await clock.advance(20);
+  expect((await running).outcome).toMatchObject({ code: 'timeout' });
+  gate.resolve();
+  await settled();
+  expect(log).toEqual(['gives 1', 'gives 2', 'gives 3', 'cleans up']);
 });
 
 test('[T37] a policy, an approval or a schema that never answers is abandoned as well', async () => {

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import {
@@ -241,6 +242,19 @@ test('[E5] an interrupted evaluation continues where it stopped', async () => {
   const report = await runCases(options, { done: JSON.parse(JSON.stringify(kept)) });
   expect(ran).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   expect(report.samples).toHaveLength(10);
+});
+
+test('[E5] a long-lived signal keeps nothing of the runs that ended', async () => {
+  const { signal } = new AbortController();
+  const cases = Array.from({ length: 20 }, (_, input) => ({ input }));
+  await runCases({ cases, run: () => 'Done.', scores: { any: () => true } }, { signal });
+  expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+});
+
+test('[E5] a score that is exactly the minimum has passed, and the largest number of parallel runs is 10,000', async () => {
+  const options = { cases: [{ input: 1 }], run: () => 'a', scores: { half: () => 0.5 }, min: 0.5 };
+  expect((await evaluate({ ...options, parallel: 10_000 })).passed).toBe(true);
+  await expect(evaluate({ ...options, parallel: 10_001 })).rejects.toThrow('from 1 to 10,000');
 });
 
 test('repeated runs of a case count as one value, because they are not independent', async () => {

@@ -56,3 +56,11 @@ test('[T7] a call that the provider ran is recorded with its result, also if the
   const { settlements } = await runTurn({ model, prompt: 'Who is it?', tools: { look } });
   expect(settlements).toMatchObject([{ toolName: 'crm_lookup', outcome: { status: 'ok', text: '21 degrees' } }]);
 });
+
+test('[T7] what a provider reports before its result is not the result', async () => {
+  const [asked, result] = search;
+  const soon = { ...result, type: 'tool-result' as const, result: 'searching', preliminary: true };
+  const model = scriptedModel([{ content: [asked, soon, result, found] as never, finishReason: stop }]);
+  const { settlements } = await runTurn({ model, prompt: 'How warm is it?' });
+  expect(settlements).toMatchObject([{ toolName: 'search', outcome: { status: 'ok', value: '21 degrees' } }]);
+});

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { createBudget, createSession, type SessionEvent, slice, tool } from '../../src/index.ts';
+import { createBudget, createSession, pending, type SessionEvent, slice, tool } from '../../src/index.ts';
+import { fakeClock } from '../../src/testing/fake-clock.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
 import { sequentialIds } from '../../src/testing/sequential-ids.ts';
 import { Transcript } from '../../src/transcript/transcript.ts';
@@ -40,6 +41,21 @@ test('[R47] settled calls are not run again and finished steps are not asked aga
   expect(second.requests[0]?.prompt).toEqual(first.requests[2]?.prompt);
   expect(result).toMatchObject({ response: 'end', steps: 4 });
   expect(result.settlements.map(({ input }) => input)).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
+});
+
+test('[R47] a call that was not answered in time uses up no tool call of the budget when its turn is resumed', async () => {
+  const clock = fakeClock();
+  const { count, ran } = counter();
+  const none = z.object({});
+  const ask = tool({ description: 'Asks.', inputSchema: none, execute: () => pending({ expiresInMs: 50 }) });
+  const options = { tools: { ask, count }, clock };
+  const { transcript } = await runTurn({ ...options, model: scriptedModel([[{ toolName: 'ask' }]]), prompt: 'go' });
+  await clock.advance(50);
+  await runTurn({ ...options, model: scriptedModel([overloaded]), transcript }).catch(() => {});
+  const model = scriptedModel([[{ toolName: 'count', input: { n: 1 } }], 'end']);
+  const result = await runTurn({ ...options, model, transcript: stored(transcript), budget: { toolCalls: 1 } });
+  expect(result.settlements).toMatchObject([{ outcome: { code: 'expired' } }, { outcome: { status: 'ok' } }]);
+  expect([result.response, ran]).toEqual(['end', [1]]);
 });
 
 test('[R47] usage and steps add up over the resumptions of one turn', async () => {

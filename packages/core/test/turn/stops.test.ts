@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -356,6 +357,36 @@ test('[R25][R42] the last request of a nested turn ends with the call', async ()
   abort.abort();
   expect(inner.requests[1]?.abortSignal?.aborted).toBe(true);
   expect((await running).stop).toEqual({ reason: 'aborted' });
+});
+
+test('[R25] an abort by the host during the last request ends the turn at once', async () => {
+  const clock = fakeClock();
+  const abort = new AbortController();
+  const model = scriptedModel([never, never]);
+  const running = runTurn({ prompt: 'Go.', model, clock, deadline: 3_000, reserveMs: 500, signal: abort.signal });
+  await settled();
+  await clock.advance(1_500);
+  expect(model.requests).toHaveLength(2);
+  let stop: Stop | undefined;
+  void running.then((result) => {
+    stop = result.stop;
+  });
+  abort.abort();
+  await settled();
+  expect(stop).toEqual({ reason: 'deadline' });
+  expect(model.requests[1]?.abortSignal?.aborted).toBe(true);
+});
+
+test('[R25] the last request leaves no timer and no listener behind', async () => {
+  const clock = fakeClock();
+  const { signal } = new AbortController();
+  const model = scriptedModel([never, 'In short: no.']);
+  const running = runTurn({ prompt: 'Go.', model, clock, deadline: 3_000, reserveMs: 500, signal });
+  await settled();
+  await clock.advance(1_500);
+  expect((await running).response).toBe('In short: no.');
+  await settled();
+  expect([clock.sleepers, getEventListeners(signal, 'abort').length]).toEqual([0, 0]);
 });
 
 test('[R25] without a reserve there is no last request', async () => {

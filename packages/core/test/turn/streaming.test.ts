@@ -184,10 +184,11 @@ test('[R50] turn.end is the last event, whatever ends the turn', async () => {
   }
 });
 
-test('[R50] parts that a provider sends after an abort are dropped: turn.end stays last', async () => {
+test('[R50] parts that a provider sends after an abort are dropped, and its stream is cancelled: turn.end stays last', async () => {
   const abort = new AbortController();
   const gate = Promise.withResolvers<void>();
   let sent = 0;
+  let isCancelled = false;
   const model = {
     ...scriptedModel([]),
     // Ignores its signal and goes on sending.
@@ -196,6 +197,9 @@ test('[R50] parts that a provider sends after an abort are dropped: turn.end sta
         async pull(controller) {
           if (sent++ === 3) await gate.promise;
           controller.enqueue(sent > 10 ? finish : { type: 'text-delta', id: '0', delta: `${sent} ` });
+        },
+        cancel() {
+          isCancelled = true;
         },
       }),
     }),
@@ -209,6 +213,7 @@ test('[R50] parts that a provider sends after an abort are dropped: turn.end sta
   await settled();
   expect(types.at(-1)).toBe('turn.end');
   expect(sent).toBeLessThan(10);
+  expect(isCancelled).toBe(true);
 });
 
 test('[R50] an abort while a model error waits to be retried ends the turn, and the model is not asked again', async () => {
