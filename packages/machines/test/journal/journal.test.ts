@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import {
   type Entry,
   type Journal,
@@ -552,6 +553,30 @@ describe('messages, answers and commands outside a run', () => {
     expect(response).toBe('I hurry.');
     expect(stored(restored(journal.records))).toEqual(stored(machine));
   });
+
+  test('[A16] a message that comes while the journal writes is recorded with the next write', async () => {
+    const kept = memoryJournal();
+    const machine = make();
+    let isSaid = false;
+    const append: Journal['append'] = async (entries) => {
+      if (entries.some(({ kind }) => kind === 'stop') && !isSaid) {
+        isSaid = true;
+        machine.enqueue('Hurry!');
+      }
+      await kept.append(entries);
+    };
+    const { steps } = await go(machine, ['Slowly.', 'I hurry.'], { input: 'Go.', journal: { ...kept, append } });
+    expect(steps.flatMap(({ response }) => response ?? [])).toEqual(['Slowly.', 'I hurry.']);
+    expect(stored(restored(kept.records))).toEqual(stored(machine));
+  });
+
+  test('[A19] a command with a journal and a signal leaves no listener on the signal', async () => {
+    const kept = memoryJournal();
+    const append: Journal['append'] = async (entries) => kept.append(entries);
+    const { signal } = new AbortController();
+    await make().command('add', { by: 1 }, { journal: { ...kept, append }, signal });
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
 });
 
 describe('a journal that refuses', () => {
@@ -566,6 +591,37 @@ describe('a journal that refuses', () => {
     const { response } = await go(machine, ['Ok.'], { journal: journal.kept });
     expect(response).toBe('Ok.');
     expect(stored(restored(journal.kept.records))).toEqual(stored(machine));
+  });
+
+  test.each([2, 3, 4, 5, 6])(
+    '[A16] leaves a machine that continues as another from its records does: write %i is refused',
+    async (at) => {
+      const journal = crashingJournal(at);
+      const machine = make();
+      const script: Script = ({ prompt }) =>
+        prompt.some(({ role }) => role === 'tool') ? 'Ok.' : { toolName: 'look', input: {} };
+      await go(machine, script, { input: 'Go.', journal });
+      const before = journal.kept.records;
+      const { response } = await go(machine, script, { journal: journal.kept });
+      const other = restored(before);
+      expect(response).toBe((await go(other, script)).response);
+      const kinds = (one: Machine): readonly string[] => one.history.map(({ kind }) => kind);
+      expect(kinds(machine)).toEqual(kinds(other));
+      expect(stored(restored(journal.kept.records))).toEqual(stored(machine));
+    },
+  );
+
+  test('[A16] a message that comes while it refuses the first write is recorded once by the next run', async () => {
+    const machine = make();
+    const append: Journal['append'] = async () => {
+      machine.enqueue('Hurry!');
+      throw new Error('Not now.');
+    };
+    const kept = memoryJournal();
+    expect((await go(machine, [], { input: 'Go.', journal: { ...kept, append } })).error).toEqual(new Error('Not now.'));
+    const { response } = await go(machine, ['I hurry.'], { journal: kept });
+    expect(response).toBe('I hurry.');
+    expect(stored(restored(kept.records))).toEqual(stored(machine));
   });
 
   test('[A16] an answer that was recorded is not asked for again if the end of its step was refused', async () => {

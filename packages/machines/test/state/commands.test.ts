@@ -217,6 +217,29 @@ describe('a command', () => {
     expect(machine.tree.root.state).toEqual({ name: 'x' });
   });
 
+  test('[M16] [M18] the input of a run that starts while a command runs is for the instance that speaks after it', async () => {
+    const held = Promise.withResolvers<void>();
+    const boss = node({
+      instructions: 'boss',
+      commands: {
+        delegate: {
+          execute: async () => {
+            await held.promise;
+            return spawn(child);
+          },
+        },
+      },
+    });
+    const machine = createMachine(charter({ nodes: { boss, child } }), { root: boss });
+    const commanding = machine.command('delegate');
+    const running = run(machine, ['Hello.'], { input: 'Hi.' });
+    await new Promise((resolve) => setImmediate(resolve));
+    held.resolve();
+    await commanding;
+    expect(systemOf((await running).requests[0])).toBe('child');
+    expect(machine.history.find(({ kind }) => kind === 'message')).toMatchObject({ node: 'child' });
+  });
+
   test('[M16] a run that starts while a command runs waits for it', async () => {
     const held = Promise.withResolvers<void>();
     const slow = node({

@@ -1,6 +1,7 @@
+import { scriptedModel } from '@lastcall/core/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { charter, createMachine, type Machine, node, pack, spawn, stateTool } from '../../src/index.ts';
+import { charter, createMachine, type Machine, node, pack, runMachine, spawn, stateTool } from '../../src/index.ts';
 import { type Asked, outcomes, run, systemOf, texts } from '../kit.ts';
 
 interface Pair {
@@ -135,6 +136,37 @@ describe('two writers at the same time', () => {
     await running;
     expect(other.tree.root.state).toEqual({ a: 1, b: 0 });
     expect(machine.tree.root.state).toEqual({ a: 0, b: 0 });
+  });
+
+  test('[M14] a command that goes on after a step gets the conflict with a call of that step', async () => {
+    const later = node({
+      ...{ instructions: 'later', state: pair, initialState: { a: 0, b: 0 }, tools: { quick } },
+      commands: {
+        late: {
+          inputSchema: fields,
+          execute: async (patch: object, ctx: { updateState(patch: object): void }) => {
+            inside.resolve();
+            await held.promise;
+            ctx.updateState(patch);
+          },
+        },
+      },
+    });
+    make();
+    const machine = createMachine(charter({ nodes: { later } }), { root: 'later' });
+    let command: Promise<unknown> | undefined;
+    const model = scriptedModel([
+      async () => {
+        command = machine.command('late', { a: 5 });
+        await inside.promise;
+        return { toolName: 'quick', input: { a: 1 } };
+      },
+      'Done.',
+    ]);
+    for await (const { response } of runMachine(machine, { model, input: 'Go.' }))
+      if (response === undefined) held.resolve();
+    await expect(command).rejects.toThrow('"a" was changed by another call or command in the meantime');
+    expect(machine.tree.root.state).toEqual({ a: 1, b: 0 });
   });
 
   test("[M17] the next call of the leaf reads its own commits, and others' from the next step", async () => {

@@ -64,6 +64,17 @@ describe('the answer of a failed run throws when it is read', () => {
     expect(thrownBy(() => result.output).cause).toBe(error.cause);
   });
 
+  test('[M32] the error names the reason of the run also if its signal is aborted when it is over', async () => {
+    const abort = new AbortController();
+    const filtered = { text: 'I', finishReason: { unified: 'content-filter', raw: undefined } } as const;
+    const result = await failed({
+      model: scriptedModel([filtered]),
+      signal: abort.signal,
+      onEvent: ({ type }) => type === 'turn.end' && abort.abort(new Error('Too late.')),
+    });
+    expect(thrownBy(() => result.response).message).toContain('content filter');
+  });
+
   test('[M32] so does destructuring it, as the documentation does', async () => {
     const result = await failed();
     expect(() => {
