@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { createClient, type StreamOptions } from '../src/index.ts';
 
@@ -49,6 +50,27 @@ test('[S10] a stream gives no more events once its signal is aborted, also those
     if (seq === 2) abort.abort();
   }
   expect(seqs).toEqual([1, 2]);
+});
+
+test('[S10] a reader that leaves a stream closes its connection', async () => {
+  let signal: AbortSignal | null | undefined;
+  const gateway: typeof fetch = async (_url, init) => {
+    signal = init?.signal;
+    return streamOf(1, 2);
+  };
+  const client = createClient({ url: 'http://gateway', auth: 'none', fetch: gateway, backoff });
+  expect(await seqsOf(client, {}, 1)).toEqual([1]);
+  expect(signal?.aborted).toBe(true);
+});
+
+test('[S10] a stream leaves nothing on its signal, however often it was opened', async () => {
+  let connections = 0;
+  const gateway: typeof fetch = async () =>
+    new Response(event(++connections), { headers: { 'content-type': 'text/event-stream' } });
+  const client = createClient({ url: 'http://gateway', auth: 'none', fetch: gateway, backoff });
+  const { signal } = new AbortController();
+  expect(await seqsOf(client, { signal }, 5)).toEqual([1, 2, 3, 4, 5]);
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
 test('a client without an address, where there is no page, says so: a stream does not try for ever', async () => {

@@ -29,6 +29,26 @@ test('a token function that once gave no token in time is called again', async (
   expect(server.seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer a-token']);
 });
 
+test('a request that is given up while it waits for the token does not take it from the others', async () => {
+  const token = Promise.withResolvers<string>();
+  let calls = 0;
+  const ask = (): Promise<string> => {
+    calls += 1;
+    return token.promise;
+  };
+  const gateway: typeof fetch = async () => Response.json({ items: [] });
+  const client = createClient({ url: 'http://gateway', auth: { token: ask }, fetch: gateway });
+  const abort = new AbortController();
+  const left = client.runs.list({}, { signal: abort.signal });
+  const waiting = client.runs.list();
+  abort.abort(new Error('Enough.'));
+  await expect(left).rejects.toThrow('Enough.');
+  const late = client.runs.list();
+  token.resolve('a-token');
+  expect(await Promise.all([waiting, late])).toEqual([{ items: [] }, { items: [] }]);
+  expect(calls).toBe(1);
+});
+
 test('requests that are refused for the same token get one new token together, also those that are refused late', async () => {
   let [calls, valid] = [0, 'token-1'];
   const token = async (): Promise<string> => `token-${++calls}`;

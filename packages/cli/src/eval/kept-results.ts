@@ -31,13 +31,16 @@ export class KeptResults {
     const header = { evaluation: createHash('sha256').update(JSON.stringify(identity)).digest('hex') };
     const [first, ...samples] = isFresh ? [] : await readLines(this.#part);
     if ((first as typeof header | undefined)?.evaluation === header.evaluation) return samples as EvalSample[];
-    await writeFile(this.#part, `${JSON.stringify(header)}\n`);
+    await writeFile(this.#part, JSON.stringify(header));
     return [];
   }
 
-  /** Lines of parallel cases are written one after the other. */
+  /**
+   * Lines of parallel cases are written one after the other. Each begins with its line break: a line that a crash has cut off would otherwise
+   * spoil the next one.
+   */
   async add(sample: EvalSample): Promise<void> {
-    this.#writing = this.#writing.then(() => appendFile(this.#part, `${JSON.stringify(sample)}\n`));
+    this.#writing = this.#writing.then(() => appendFile(this.#part, `\n${JSON.stringify(sample)}`));
     await this.#writing;
   }
 
