@@ -1,6 +1,7 @@
 import { startTestGateway } from '@lastcall/gateway/testing';
 import { expect, test } from 'vitest';
 import { type ConnectionState, createClient } from '../src/index.ts';
+import { onceHidden } from '../src/page-visibility.ts';
 import { window } from './support/page.ts';
 
 /** As a browser does: first the flag, then the event. */
@@ -38,4 +39,33 @@ test('[S9] a page in the background closes its connection, and resumes later: me
   expect(states).toEqual(['connecting', 'live', 'connecting', 'live']);
   end.abort();
   await reading;
+});
+
+test('[S9] a page in the background gives its connection up for three tabs that were opened since, and not for earlier ones', async () => {
+  const name = 'lastcall-connections';
+  let isGivenUp = false;
+  const unwatch = onceHidden(3_600_000, () => {
+    isGivenUp = true;
+  });
+  const open = async (): Promise<void> => {
+    const [tab, heard] = [new BroadcastChannel(name), new BroadcastChannel(name)];
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    heard.onmessage = resolve;
+    tab.postMessage('opening');
+    await promise;
+    tab.close();
+    heard.close();
+  };
+  hide(true);
+  await open();
+  await open();
+  hide(false);
+  hide(true);
+  await open();
+  await open();
+  expect(isGivenUp).toBe(false);
+  await open();
+  await expect.poll(() => isGivenUp).toBe(true);
+  unwatch();
+  hide(false);
 });

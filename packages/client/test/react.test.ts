@@ -333,6 +333,25 @@ describe('the hooks', () => {
     expect(committed[changed]).toBe('Ben waiting loading');
   });
 
+  test('[S10] usePending loads its calls again once one of them is answered', async () => {
+    const calls = [
+      { toolName: 'ask', input: { q: 1 } },
+      { toolName: 'confirm', input: { what: 'Book' } },
+    ];
+    const { ada, spaceId } = await openDesk((place) => [() => enter(place), { calls }, 'W', 'D', 'D']);
+    await ada.spaces.say(spaceId, { text: 'Ask me.' });
+    await expect.poll(async () => (await ada.pending.list()).items.length).toBe(2);
+    function Inbox(): ReactElement {
+      const { calls: [first, ...others] = [], answer } = usePending({ everyMs: 3_600_000 });
+      const onClick = (): void => void (first && answer(first, { result: 1 }));
+      return createElement('button', { type: 'button', id: 'first', 'data-others': others.length, onClick });
+    }
+    const page = await render(ada, createElement(Inbox));
+    await page.seen((root) => root.querySelector('[data-others="1"]'));
+    await page.click('#first');
+    await page.seen((root) => root.querySelector('[data-others="0"]'));
+  });
+
   test('[S10] usePending does not ask again while the gateway has not answered', async () => {
     const { gateway, admin } = await openDesk(() => []);
     const answered = Promise.withResolvers<void>();

@@ -76,6 +76,7 @@ test('all items of a list are read page by page, until there are as many as were
   expect(await everyItem(read)).toEqual([0, 1, 2, 3, 4, 5]);
   expect(asked).toEqual([undefined, '2', '4']);
   expect(await everyItem(read, { most: 3 })).toEqual([0, 1, 2, 3]);
+  expect(await everyItem(read, { most: 2 })).toEqual([0, 1]);
 });
 
 test("a proxy's page in place of an answer says where to look, and a write is not sent again for it", async () => {
@@ -87,4 +88,21 @@ test("a proxy's page in place of an answer says where to look, and a write is no
     message: "The answer is not a gateway's JSON. Check the URL and the proxy.",
   });
   expect(server.seen).toHaveLength(1);
+});
+
+test('a reader that leaves an export ends its connection', async () => {
+  let isCancelled = false;
+  const gateway: typeof fetch = async () => {
+    const said = new TextEncoder().encode('{"kind":"entity"}\n{"kind":"message"}\n');
+    const cancel = (): void => {
+      isCancelled = true;
+    };
+    return new Response(new ReadableStream({ start: (controller) => controller.enqueue(said), cancel }));
+  };
+  const client = createClient({ url: 'http://gateway', auth: 'none', fetch: gateway });
+  for await (const line of client.entities.export('e')) {
+    expect(line).toEqual({ kind: 'entity' });
+    break;
+  }
+  expect(isCancelled).toBe(true);
 });

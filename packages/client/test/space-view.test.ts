@@ -68,3 +68,9 @@ test('[S2] the view has the active agents with their runs, and a failure until t
   expect(failed).toMatchObject({ active: [], activeRuns: {}, failures: [{ text: 'No model.', retryAt: 9 }] });
   expect(play(failed, { type: 'agent.active', entityId: 'a', runId: 'r2' }).failures).toEqual([]);
 });
+
+test('[S2] a change of the space keeps what only its reader knows: the unread messages and the waiting calls', () => {
+  const space = { id: 's', name: 'Desk', unread: 3, waiting: 1 } as unknown as SpaceView['space'];
+  const changed = play({ ...empty, space }, { type: 'space.changed', space: { id: 's', name: 'Front desk' } });
+  expect(changed.space).toEqual({ id: 's', name: 'Front desk', unread: 3, waiting: 1 });
+});

@@ -18,7 +18,7 @@ import {
   type ToolResult,
   tool,
 } from '../../src/index.ts';
-import { settled } from '../../src/testing/fake-clock.ts';
+import { fakeClock, settled } from '../../src/testing/fake-clock.ts';
 
 interface Noted {
   readonly type: 'noted';
@@ -340,6 +340,37 @@ test('[T31] a resource that existed before the call is restored, together with t
   await use(fail('x'));
   expect(session.resources.get(db).n).toBe(1);
   expect((await session.resources.get(late)).n).toBe(1);
+});
+
+test('[T31] a call-scoped resource whose creation fails is created again by the next access of the same call', async () => {
+  let tries = 0;
+  const flaky = resource('flaky', {
+    scope: 'call',
+    create: async () => {
+      if (++tries === 1) throw new Error('not yet');
+      return 'ready';
+    },
+  });
+  const { run } = setting({ resources: [flaky] });
+  const { outcome } = await run(async (ctx) => {
+    await expect(ctx.resources.get(flaky)).rejects.toThrow('not yet');
+    return await ctx.resources.get(flaky);
+  });
+  expect(outcome).toMatchObject({ status: 'ok', value: 'ready' });
+});
+
+test('resources that hang when they are disposed of are abandoned together, within one time limit', async () => {
+  const clock = fakeClock();
+  const logger = { debug() {}, info() {}, warn() {}, error() {} };
+  const stuck = ['one', 'two', 'three'].map((key) => resource(key, { scope: 'call', create: () => 1, dispose: never }));
+  const { run } = setting({ resources: stuck, logger, clock });
+  let status: string | undefined;
+  void run((ctx) => stuck.map((one) => ctx.resources.get(one))).then(({ outcome }) => {
+    status = outcome.status;
+  });
+  await settled();
+  await clock.advance(5_000);
+  expect(status).toBe('ok');
 });
 
 test('a resource that fails to dispose is reported and changes nothing; one that hangs is abandoned', async () => {

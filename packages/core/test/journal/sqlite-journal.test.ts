@@ -283,6 +283,15 @@ describe('7. the error names a damaged record, and other threads still work', ()
     store.delete('a');
     expect(store.thread('a').records()).toEqual([]);
   });
+
+  test('it is the last one and is missing', async () => {
+    const { journal, records } = open().thread('a');
+    await journal.append([TURN, said('x'), said('y')]);
+    execute("delete from records where thread = 'a' and seq = 3");
+    const error = thrown(() => records());
+    expect([error.code, error.message.split(': ')[1]?.slice(0, 14)]).toEqual(['journal_damaged', 'it is missing.']);
+    expect(error.message).toContain('Record 3 of thread "a"');
+  });
 });
 
 describe('8. closing', () => {

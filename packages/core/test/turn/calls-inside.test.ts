@@ -47,6 +47,17 @@ async function rewound(tools: ToolSet, replies: readonly ScriptedReply[]) {
   return { end: settlements.at(-1)?.outcome, told: JSON.stringify(model.requests.at(-1)?.prompt.at(-1)) };
 }
 
+test('[R48] a call that acts itself and by calls inside it is recorded as started once', async () => {
+  const done: string[] = [];
+  const journal = memoryJournal();
+  const charge = { charge: acting(done, 'charge'), refund: acting(done, 'refund') };
+  const tools = { order: calling(charge, { effects: 'external' }), plan: calling(charge) };
+  const model = scriptedModel([[{ toolName: 'order' }, { toolName: 'plan' }], 'Done.']);
+  await runTurn({ model, prompt: 'Go.', tools, journal });
+  expect(done).toEqual(['charge', 'refund', 'charge', 'refund']);
+  expect(journal.entries.filter(({ kind }) => kind === 'started')).toHaveLength(2);
+});
+
 describe('a rewind past calls inside calls', () => {
   test('[R35] a tool with compensate undoes all that was done inside it, at any depth, and only it', async () => {
     const done: string[] = [];

@@ -386,6 +386,24 @@ test('[R49] a journal that refuses the end of a call leaves nothing of the call 
   expect(session.read(invoked)).toEqual([]);
 });
 
+test('[R49] a session that goes on after its journal refused a write is stored as it is', async () => {
+  const kept = memoryJournal();
+  let isRefusing = true;
+  const settle: Journal['settle'] = (entry, staged) => {
+    if (isRefusing) throw new Error('The disk is full.');
+    return kept.settle(entry, staged);
+  };
+  const session = createSession({ slices: [notes] });
+  const options = { tools: { note }, session, journal: { ...kept, settle } };
+  const model = scriptedModel([{ toolName: 'note', input: { text: 'a' } }, 'Done.']);
+  const failure = await runTurn({ ...options, model, prompt: 'Go.' }).catch((error: unknown) => error);
+  expect(failure).toMatchObject({ message: 'The disk is full.' });
+  isRefusing = false;
+  await runTurn({ ...options, model, transcript: (failure as { transcript: Transcript }).transcript });
+  expect(session.read(notes)).toEqual(['a']);
+  expect(kept.restore(createSession({ slices: [notes] })).session.read(notes)).toEqual(['a']);
+});
+
 test('[R49] a journal that throws synchronously refuses in the same way', async () => {
   const session = createSession({ slices: [notes] });
   const memory = memoryJournal();

@@ -8,6 +8,7 @@ import {
   JournalStalled,
   RestoreFailed,
   resource,
+  retry,
   rewindTool,
   runTurn,
   type Settlement,
@@ -230,6 +231,29 @@ test('[R58] files or resources that hang when they are restored end the call aft
       '"act" did not finish: The deadline passed. What it changed could not all be put back.',
     ]);
   }
+});
+
+test('[R58] an attempt that is not restored before the deadline leaves a session that refuses further calls', async () => {
+  const clock = fakeClock();
+  const stuck = resource('stuck', { create: () => ({}), snapshot: () => 0, restore: never });
+  const session = createSession({ resources: [stuck], logger: quiet, clock });
+  session.resources.get(stuck);
+  const act = tool({
+    ...{ description: 'Acts.', inputSchema: none, effects: 'session' },
+    execute: (_input, ctx) => {
+      ctx.resources.get(stuck);
+      throw new Error('again');
+    },
+  });
+  const call = { toolName: 'act' };
+  const middleware = [retry({ attempts: 2, clock })];
+  const running = dispatchCall({ tools: { act }, call, session, clock, deadline: 1_050, middleware });
+  running.catch(() => {});
+  await settled();
+  await clock.advance(50);
+  await clock.advance(5_000);
+  await expect(running).rejects.toBeInstanceOf(RestoreFailed);
+  await expect(dispatchCall({ tools: { act }, call, session })).rejects.toBeInstanceOf(RestoreFailed);
 });
 
 test('[R58] file operations that hang when a call is committed end the call after the deadline', async () => {

@@ -266,6 +266,20 @@ test('[R42] the budget is inherited: what a nested turn uses is used of the pare
   expect(budget.used('tokens')).toBe(4 * 15);
 });
 
+test('[R42] a tool in a nested turn sees the limits of both budgets', async () => {
+  const seen: unknown[] = [];
+  const look = tool({
+    ...{ description: 'Looks.', inputSchema: none },
+    execute: (_input, { budget }) => void seen.push(budget?.limits, budget?.remaining('toolCalls')),
+  });
+  const tools: ToolSet = {
+    delegate: delegate(() => ({ prompt: 'inner', tools: { look }, budget: { tokens: 1_000 } })),
+  };
+  const model = outerThenInner([{ toolName: 'look' }, 'Inner done.']);
+  await runTurn({ model, prompt: 'outer', session: newSession(), tools, budget: { toolCalls: 5 } });
+  expect(seen).toEqual([{ toolCalls: 5, tokens: 1_000 }, 3]);
+});
+
 test('[R42] a nested turn stops at the end of the parent’s budget, even if it has a separate budget', async () => {
   for (const own of [undefined, { toolCalls: 100 }, { tokens: 10_000 }]) {
     const stops: unknown[] = [];
@@ -381,6 +395,8 @@ test('[R42] endsParent: a nested turn that ends with a text, and one whose call 
   });
   expect(failed.settlements.map(({ outcome }) => outcome.status)).toEqual(['error', 'ok']);
   expect(failed.stop).toMatchObject({ by: 'terminal', tool: 'delegate' });
+  const isEnd = failed.transcript.entries.flatMap((entry) => (entry.kind === 'settled' ? 'endsTurn' in entry : []));
+  expect(isEnd).toEqual([false, true]);
 });
 
 test('[R42] endsParent: siblings that run in parallel are aborted, including their nested turns, and do nothing more', async () => {

@@ -16,6 +16,7 @@ import {
 import { fakeClock } from '../../src/testing/fake-clock.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
 import { sequentialIds } from '../../src/testing/sequential-ids.ts';
+import { lateAnswerMessage } from '../../src/transcript/late-answer.ts';
 import type { Stop } from '../../src/transcript/stop.ts';
 import { Transcript } from '../../src/transcript/transcript.ts';
 import { runTurn } from '../../src/turn/run-turn.ts';
@@ -185,6 +186,19 @@ test('[R43] a late answer comes as a message with id, tool, input and result, on
   for (const part of ['call-1', 'ask', 'q?', 'the answer']) expect(JSON.stringify(added[0])).toContain(part);
   // Earlier messages to the model stay unchanged.
   expect(transcript.view().slice(0, before.length)).toEqual(before);
+});
+
+test('[R43] the message of a late answer has the pictures and PDF documents of the result, and no other file', () => {
+  const file = (mediaType: string) => ({
+    ...{ type: 'file' as const, mediaType },
+    data: { type: 'data' as const, data: 'AAAA' },
+  });
+  const types = ['image/png', 'application/pdf', 'image', 'text/csv', 'application/pdf-x'];
+  const { content } = lateAnswerMessage({
+    ...{ callId: 'call-1', toolName: 'ask', input: {}, startedAt: 0, endedAt: 0 },
+    outcome: { status: 'ok', value: 'v', text: 'See these.', content: types.map(file) },
+  });
+  expect(content.flatMap((part) => (part.type === 'file' ? part.mediaType : []))).toEqual(types.slice(0, 3));
 });
 
 test('[R43] a late answer that comes with a prompt is in the first request to the model', async () => {

@@ -377,6 +377,15 @@ test('[R25] an abort by the host during the last request ends the turn at once',
   expect(model.requests[1]?.abortSignal?.aborted).toBe(true);
 });
 
+test('[R25] a turn that begins within its token reserve asks the model once, as any other', async () => {
+  const budget = createBudget({ tokens: 100 });
+  budget.add('tokens', 95);
+  const model = scriptedModel(['Hello.']);
+  const { response, stop } = await runTurn({ prompt: 'Hi.', model, tools, budget, reserveTokens: 10 });
+  expect([response, stop]).toEqual(['Hello.', { reason: 'end_turn', by: 'text' }]);
+  expect(model.requests[0]?.toolChoice).toBeUndefined();
+});
+
 test('[R25] the last request leaves no timer and no listener behind', async () => {
   const clock = fakeClock();
   const { signal } = new AbortController();

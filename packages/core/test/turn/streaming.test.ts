@@ -473,6 +473,20 @@ test('[R51] readers that read ahead each get a different event, and all writers 
   expect(full.ready()).toBeUndefined();
 });
 
+test('[R51] a reader that leaves wakes the writers that wait for it', async () => {
+  const full = new EventQueue<number>();
+  full.open();
+  for (let event = 0; event < 64; event++) full.push(event);
+  const writers = [full.ready(), full.ready()];
+  full.leave();
+  let isAwake = false;
+  void Promise.all(writers).then(() => {
+    isAwake = true;
+  });
+  await settled();
+  expect(isAwake).toBe(true);
+});
+
 test('[R52] unknown parts are skipped', async () => {
   const unknown = [
     { type: 'stream-start', warnings: [] },
