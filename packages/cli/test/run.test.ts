@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { DemoSpace, KEY } from './support/demo-space.ts';
 import { type Folder, linkPackages, makeFolder } from './support/folder.ts';
 import { type Ended, lastcall, Program } from './support/program.ts';
@@ -163,4 +163,24 @@ test('[S12] Ctrl+C cancels the run and exits with 130', async () => {
   running.send('SIGINT');
   expect(await running.ended).toMatchObject({ code: 130, out: '' });
   await slow.prints(/"event":"run".*"outcome":"cancelled"/);
+});
+
+test('[S12] a second Ctrl+C ends run at once, also if the gateway does not answer', async () => {
+  await using own = await makeFolder({ 'lastcall.config.js': CONFIG, 'package.json': '{"type":"module"}' });
+  await linkPackages(own.path);
+  await using slow = Program.lastcall(['start'], { folder: own.path, env: { ...env, SLOW: 'yes' } });
+  const address = await slow.listens();
+  await using running = Program.lastcall(['run', 'Analyst', 'Pay slowly', '--url', address], { folder: own.path, env });
+  await slow.prints(/paying/);
+  slow.send('SIGSTOP');
+  // Two signals that come together would be one.
+  const pressing = setInterval(() => running.send('SIGINT'), 50);
+  onTestFinished(() => clearInterval(pressing));
+  let ended: Ended | undefined;
+  void running.ended.then((end) => {
+    ended = end;
+  });
+  // Without the second one, it would wait a minute for the gateway.
+  await vi.waitUntil(() => ended, { timeout: 40_000, interval: 50 });
+  expect(ended).toMatchObject({ code: 130, out: '' });
 });

@@ -46,17 +46,27 @@ async function run(agent: string, message: string, { url, json, until = [] }: Ru
   }
 }
 
+/** How long the request to cancel may take after the second Ctrl+C. */
+const CANCEL_MS = 1_000;
+
 /** The first Ctrl+C cancels the run. The second one exits without waiting for the run to end. */
 class Interruption {
   hasCome = false;
   readonly #aborting = new AbortController();
 
   constructor(api: Api, progress: Progress) {
+    const leaving = new AbortController();
     process.on('SIGINT', () => {
-      if (this.hasCome) this.#aborting.abort();
+      if (this.hasCome) {
+        this.#aborting.abort();
+        // A gateway that does not answer must not keep the process alive, and a quick second Ctrl+C must not lose the request to cancel.
+        setTimeout(() => leaving.abort(), CANCEL_MS).unref();
+        return;
+      }
       this.hasCome = true;
       // If the run's id is not known yet, the run is cancelled as soon as it is.
-      void progress.begun.then((runId) => api.ask((client) => client.runs.cancel(runId)).catch(() => {}));
+      const { signal } = leaving;
+      void progress.begun.then((runId) => api.ask((client) => client.runs.cancel(runId, { signal })).catch(() => {}));
     });
   }
 
