@@ -63,6 +63,8 @@ test('[S12] keys are created, listed and revoked, and a key works until it is re
   expect(await ask(['keys', 'revoke', id])).toMatchObject({ code: 0, out: 'Revoked ci.\n' });
   expect(await ask(['keys', 'list'], { LASTCALL_SECRET_KEY: key })).toMatchObject({ code: 3 });
   expect((await ask(['keys', 'list'])).out).toMatch(new RegExp(`^${id}  \\S+ +admin +revoked +ci$`, 'm'));
+  await ask(['keys', 'create', 'brief', '--expires', new Date(Date.now() + 1_000).toISOString()]);
+  await expect.poll(async () => (await ask(['keys', 'list'])).out).toMatch(/ expired +brief$/m);
 });
 
 test('[O8] targets are listed and tested, and what has failed is listed and sent again', async () => {
@@ -136,7 +138,8 @@ test('[O1] projects are created, listed, changed and deleted, and commands act i
   });
   expect(await ask(['projects', 'delete', 'acme'])).toMatchObject({ code: 1, err: expect.stringContaining('keys') });
   const inAcme = { LASTCALL_PROJECT: 'acme' };
-  const [{ id }] = JSON.parse((await ask(['keys', 'list', '--json'], inAcme)).out);
+  const [{ id, rate, expiresAt }] = JSON.parse((await ask(['keys', 'list', '--json'], inAcme)).out);
+  expect([rate, expiresAt]).toEqual([{ requests: 100, seconds: 60 }, Date.parse('2099-01-31')]);
   expect(await ask(['keys', 'revoke', id], inAcme)).toMatchObject({ code: 0, out: 'Revoked theirs.\n' });
   expect(await ask(['projects', 'delete', 'acme'])).toMatchObject({ code: 0, out: 'Deleted the project acme.\n' });
 });
@@ -263,15 +266,19 @@ test('[O5] export prints the data of a person as JSON lines', async () => {
   expect(await ask(['export', id], { LASTCALL_SECRET_KEY: '' })).toMatchObject({ code: 3 });
 });
 
-test('[O5] an export that a proxy refuses or that breaks off says so, and exits with 1', async () => {
+test('[O5] an export names its project, says if a proxy refuses it or if it breaks off, and then exits with 1', async () => {
+  const projects: unknown[] = [];
   const proxy = createServer((request, response) => {
     response.setHeader('x-request-id', '01997d7c-0000-7000-8000-000000000000');
+    projects.push(request.headers['lastcall-project']);
     if (request.url?.endsWith('refused')) return response.writeHead(502).end('<h1>Bad gateway</h1>');
     return response.write('{"entity":1}\n', () => response.destroy());
   }).listen(0, '127.0.0.1');
   await once(proxy, 'listening');
   const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-  const exported = (person: string) => lastcall(['export', person, '--url', address], { folder: folder.path, env });
+  const inAcme = { ...env, LASTCALL_PROJECT: 'acme' };
+  const exported = (person: string) =>
+    lastcall(['export', person, '--url', address], { folder: folder.path, env: inAcme });
   expect(await exported('refused')).toMatchObject({
     ...{ code: 1, out: '', err: `${address} answered 502, without saying why.\n` },
   });
@@ -279,6 +286,7 @@ test('[O5] an export that a proxy refuses or that breaks off says so, and exits 
     ...{ code: 1, out: '{"entity":1}\n' },
     err: 'The connection to the gateway was lost, so what was printed is not complete.\n',
   });
+  expect(projects).toEqual(['acme', 'acme']);
   proxy.close();
 });
 

@@ -67,6 +67,12 @@ await (process.env.OWN
   : evaluate({ name: 'away', agent: 'Clerk', cases: 'Away', scores: { lose }, parallel: 1 }));
 `;
 
+/** More runs than one request has. */
+const MANY = `import { evaluate } from '@lastcall/core/eval';
+
+await evaluate({ name: 'many', run: () => 'Yes.', cases: [{ input: 'a' }], repeat: 1_100, scores: { any: () => 1 } });
+`;
+
 let folder: Folder;
 let gateway: Program;
 let url: string;
@@ -74,7 +80,7 @@ let url: string;
 beforeAll(async () => {
   folder = await makeFolder({
     ...{ 'lastcall.config.js': CONFIG, 'clerk.eval.js': EVAL, 'package.json': '{"type":"module"}' },
-    ...{ 'stored.mjs': STORED, 'away.mjs': AWAY },
+    ...{ 'stored.mjs': STORED, 'away.mjs': AWAY, 'many.mjs': MANY },
     ...{ 'polite.md': 'You pay. Be polite.', 'double.md': 'You pay. Pay double.', 'none.md': '' },
   });
   await linkPackages(folder.path);
@@ -162,6 +168,15 @@ test('[E6] [E7] [E8] cases and results are in the gateway, and a draft is tried 
   expect(await paid()).toBe(before);
   const unnamed = await run('eval', '--last', '2');
   expect([unnamed.code, unnamed.err]).toEqual([2, expect.stringContaining('Name one agent')]);
+});
+
+test('[E7] a report of many runs is sent in pieces, and the gateway has all of them', async () => {
+  const { err } = await run('eval', 'many.mjs', '--send');
+  // biome-ignore lint/suspicious/noExplicitAny: the test asserts on the fields it reads.
+  const api = async (path: string): Promise<any> =>
+    await (await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${KEY}` } })).json();
+  const [, id] = /\/evaluations\/([\w-]+)\n/.exec(err) ?? [];
+  expect((await api(`/api/evaluations/${id}`)).versions).toMatchObject([{ samples: 1_100 }]);
 });
 
 test('a second case with the same words gets another name, and a file that is not a list is not changed', async () => {

@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { type Folder, linkPackages, makeFolder } from './support/folder.ts';
@@ -56,6 +56,13 @@ describe('lastcall eval', { concurrent: true }, () => {
     const xml = await readFile(join(folder.path, 'new/reports/junit.xml'), 'utf8');
     expect(xml).toContain('<testsuite name="desk" tests="12" failures="1" errors="0"');
     expect(xml).toContain('message="exact 0 % (It is &quot;I do not know &lt;that&gt;.&quot;.)');
+  });
+
+  test('[E5] exits 1 if no run worked, also without a threshold', async () => {
+    await using folder = await deskFolder({ wrong: [] });
+    await rm(join(folder.path, 'desk.json'));
+    const { code, out } = await evaluate(folder, '--json');
+    expect([code, JSON.parse(out).failed]).toEqual([1, 12]);
   });
 
   test('[E5] [E9] compares with a baseline, and says if a difference may be chance', async () => {

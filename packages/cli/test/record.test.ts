@@ -91,3 +91,18 @@ test('record says if the configuration file is missing', async () => {
   const { code, err } = await lastcall(['record', 'Desk', 'Hello'], { folder: folder.path });
   expect([code, err]).toEqual([2, 'There is no lastcall.config.ts in this folder.\n']);
 });
+
+test('[E4] the exit code of record says why the run stopped, and what the model replied is recorded', async () => {
+  const config = `import { scriptedModel } from '@lastcall/core/testing';
+const finishReason = { unified: 'content-filter', raw: undefined };
+export default {
+  models: { filtered: scriptedModel(() => ({ text: 'I', finishReason })) },
+  model: 'filtered',
+  agents: [{ name: 'One', instructions: 'x' }],
+};
+`;
+  await using folder = await makeFolder({ 'lastcall.config.mjs': config });
+  await linkPackages(folder.path);
+  const { code, err } = await lastcall(['record', 'One', 'Who are you?'], { folder: folder.path });
+  expect([code, err]).toEqual([13, expect.stringMatching(/Recorded: .*cassette\.json/)]);
+});

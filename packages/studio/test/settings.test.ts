@@ -92,15 +92,37 @@ test('[S7] a session that is revoked in one browser ends the page of the other, 
     .filter({ hasText: /^Adaread/ })
     .getByRole('button')
     .click();
+  await ben.page.evaluate(() => sessionStorage.setItem('lastcall.draft.space', 'I will write on.'));
   await ada.page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
   await ben.page.getByText('Your session has ended.').waitFor();
   // After signing in again they are on the same page.
   await ben.page.getByLabel('Secret key').fill(studio.gateway.secretKey);
   await ben.page.getByRole('button', { name: 'Sign in' }).click();
   await ben.page.getByRole('heading', { name: 'Agents' }).waitFor();
+  expect(await ben.page.evaluate(() => sessionStorage.getItem('lastcall.draft.space'))).toBe('I will write on.');
   expect(ada.problems).toEqual([]);
   // A refused request is an error of the console.
   expect(ben.problems.filter((one) => !one.includes('401'))).toEqual([]);
+});
+
+test('[S7] what a person has loaded is not shown to the next one who signs in with the same tab', async () => {
+  const { page, problems } = await studio.open('/agents');
+  const known = page.getByRole('main').getByRole('link', { name: 'Concierge', exact: true });
+  const agents = page.getByRole('navigation').getByRole('link', { name: 'Agents', exact: true });
+  await known.waitFor();
+  await page.getByRole('navigation').getByRole('link', { name: 'Settings', exact: true }).click();
+  await page.evaluate(() => sessionStorage.setItem('lastcall.draft.space', 'It is secret.'));
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByText('You are signed out.').waitFor();
+  expect(await page.evaluate(() => sessionStorage.getItem('lastcall.draft.space'))).toBe(null);
+  // The next person's list is still on its way.
+  await page.route(/\/api\/agents/, () => {});
+  await page.getByLabel('Secret key').fill(studio.gateway.secretKey);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await Promise.all([page.waitForRequest(/\/api\/agents/), agents.click()]);
+  await page.getByRole('heading', { name: 'Agents' }).waitFor();
+  expect(await known.count()).toBe(0);
+  expect(problems.filter((one) => !one.includes('401'))).toEqual([]);
 });
 
 test('[S7] an operator acts for another person in one tab, and signs out there: the other tabs of the browser show it', async () => {

@@ -567,6 +567,7 @@ describe('messages, answers and commands outside a run', () => {
     };
     const { steps } = await go(machine, ['Slowly.', 'I hurry.'], { input: 'Go.', journal: { ...kept, append } });
     expect(steps.flatMap(({ response }) => response ?? [])).toEqual(['Slowly.', 'I hurry.']);
+    expect(kinds(kept).slice(4, 6)).toEqual(['machine queued', 'message + delivered']);
     expect(stored(restored(kept.records))).toEqual(stored(machine));
   });
 
