@@ -619,7 +619,9 @@ describe('a journal that refuses', () => {
       throw new Error('Not now.');
     };
     const kept = memoryJournal();
-    expect((await go(machine, [], { input: 'Go.', journal: { ...kept, append } })).error).toEqual(new Error('Not now.'));
+    expect((await go(machine, [], { input: 'Go.', journal: { ...kept, append } })).error).toEqual(
+      new Error('Not now.'),
+    );
     const { response } = await go(machine, ['I hurry.'], { journal: kept });
     expect(response).toBe('I hurry.');
     expect(stored(restored(kept.records))).toEqual(stored(machine));

@@ -86,3 +86,19 @@ test('a file that the gateway refuses says why, and the message is not sent with
   await page.getByRole('button', { name: 'Remove empty.txt' }).click();
   await expect.poll(() => page.getByRole('button', { name: 'Send' }).isEnabled()).toBe(true);
 });
+
+test('[S28] a file that is removed while it is uploaded does not hold up the next one', async () => {
+  const { gateway, open } = studio;
+  const [{ id }] = (await gateway.api('/api/spaces')).items;
+  const { page } = await open(`/spaces/${id}`);
+  const uploads = /\/api\/artifacts/;
+  let count = 0;
+  // The first one never ends.
+  await page.route(uploads, (route) => (++count === 1 ? undefined : route.continue()));
+  const choose = (name: string): Promise<void> =>
+    page.locator('input[type=file]').setInputFiles([{ name, mimeType: 'text/plain', buffer: Buffer.from(name) }]);
+  await Promise.all([page.waitForRequest(uploads), choose('long.txt')]);
+  await page.getByRole('button', { name: 'Remove long.txt' }).click();
+  await choose('short.txt');
+  await expect.poll(() => page.getByRole('button', { name: 'Send' }).isEnabled()).toBe(true);
+});
