@@ -356,3 +356,22 @@ test('[A17] an error as an answer is stored with the machine, and the call fails
     { status: 'error', message: 'It broke.' },
   ]);
 });
+
+test.each([
+  [undefined, 'it is left to the next run', ['ok']],
+  ['end', 'it ends with the run, and nothing is left of it', ['error/aborted']],
+] as const)(
+  '[M25] an answer that comes when the run is aborted, with unusedAnswers %s: %s',
+  async (unusedAnswers, _, ends) => {
+    const pay = tool({ description: 'Pays.', inputSchema: z.object({}), approval: true, execute: () => 'Paid.' });
+    const machine = createMachine(charter({ nodes: { n: node({ instructions: 'n', tools: { pay } }) } }), {
+      root: 'n',
+    });
+    await run(machine, [{ toolName: 'pay' }], { input: 'Go.' });
+    machine.answer(machine.suspended[0]?.callId ?? '', { approve: true });
+    await run(machine, [], { signal: AbortSignal.abort(), ...(unusedAnswers && { unusedAnswers }) });
+    await run(machine, ['Done.', 'Done.'], { input: 'And?' });
+    const outcomes = machine.history.flatMap((entry) => (entry.kind === 'settled' ? entry.settlement.outcome : []));
+    expect(outcomes.map((one) => ('code' in one ? `${one.status}/${one.code}` : one.status))).toEqual(ends);
+  },
+);
