@@ -22,6 +22,8 @@ test('[O3] a person is erased once their name is typed, and the page shows the p
   const dialog = page.getByRole('dialog', { name: 'Erase Grace?' });
   const erase = dialog.getByRole('button', { name: 'Erase for good' });
   expect(await erase.isDisabled()).toBe(true);
+  await dialog.getByRole('textbox').fill('Graces');
+  expect(await erase.isDisabled()).toBe(true);
   await dialog.getByRole('textbox').fill('Grace');
   expect(await accessibilityProblems(page)).toEqual([]);
   await erase.click();

@@ -36,6 +36,13 @@ test('[S27] a search shows where the words are, and each result is one click fro
   await results.getByRole('link').click();
   await page.waitForURL(/\/runs\/.*call=.*tab=input/);
   await page.goBack();
+  // The field has the words of the address, also after the user has gone back.
+  await field.fill('weather');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/q=weather/);
+  await page.goBack();
+  await page.waitForURL(/q=reyk/);
+  await expect.poll(() => field.inputValue()).toBe('reyk*');
   await page.getByRole('link', { name: 'Messages' }).click();
   await page.waitForURL(/kind=message/);
   await expect.poll(() => results.count()).toBe(1);
