@@ -121,6 +121,11 @@ describeWorlds(
       expect(model.requests).toHaveLength(2);
       await world.say(lobby, ann, '3');
       await expect.poll(async () => (await pendingOf(world, bot)).at(-1)?.available_at).toBe(nextDay(Date.now()));
+      // The operator reads about each limit once.
+      expect(world.logs.filter(({ level }) => level === 'error').map(({ message }) => message)).toEqual([
+        expect.stringContaining('has spent 1 of 1 USD'),
+        expect.stringContaining('has spent 2 of 2 USD'),
+      ]);
       // The day changes: the spending is of yesterday, and waiting events are due.
       await world.in(async (tx) => {
         const yesterday = dayOf(tx.now() - 86_400_000);

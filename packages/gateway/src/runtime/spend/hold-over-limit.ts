@@ -76,7 +76,7 @@ async function takeHeld(tx: Tx, agentId: string): Promise<void> {
   await releaseHeld(tx, agentId);
 }
 
-/** The limit of the day that has stopped a run. `no longer`: it has, but requests cost less than expected, or it was raised. */
+/** The limit of the day that has stopped a run. `no longer`: it has, but requests cost less than expected, or it was raised and is not reached. */
 async function reachedBy(
   tx: Tx,
   scope: SpendScope,
@@ -88,14 +88,16 @@ async function reachedBy(
   const day = dayOf(now);
   const noted = await tx.db
     .selectFrom('spend_reached')
-    .select('run_id')
+    .select(['run_id', 'amount'])
     .where('scope', '=', scope.scope)
     .where('id', '=', scope.id)
     .where('day', '=', day)
     .executeTakeFirst();
   if (noted === undefined) return undefined;
   const reached = dayLimitReached(scope, limits, await spentOn(tx.db, scope, { day, currency }), now);
-  return reached === undefined ? 'no longer' : { ...reached, runId: noted.run_id };
+  if (reached === undefined) return 'no longer';
+  // Another limit than the one that was noted, e.g. a raised one: it stops a run first, so that the operator is told of it too.
+  return reached.limit === Number(noted.amount) ? { ...reached, runId: noted.run_id } : undefined;
 }
 
 async function hold(
