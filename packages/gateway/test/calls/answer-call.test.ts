@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { answer, answerCall } from '../../src/domain/calls/answer-call.ts';
 import { cancelWaiting } from '../../src/domain/calls/cancel-waiting.ts';
 import { listWaiting } from '../../src/domain/calls/list-waiting.ts';
+import { insertRun } from '../runs/rows.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { openDesk } from './desk.ts';
@@ -129,9 +130,12 @@ describeIdleWorld({ title: 'answers to waiting calls', limits: { resultBytes: 1_
 
   test('[G29] an unknown call, and the call of another run, is not found', async () => {
     const { callId, runId } = await desk.ask();
+    const another = await desk.world.agent('Another');
+    const runOfAnother = await desk.world.in((tx) => insertRun(tx, { thread_id: another, status: 'completed' }));
     for (const [run, call] of [
       [runId, 'nope'],
       ['other-run', callId],
+      [runOfAnother, callId],
       [runId, ''],
       [runId, 'a\0b'],
       ['a\0b', callId],

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { listCases } from '../../src/domain/evaluations/cases.ts';
-import { openEvaluation } from '../../src/domain/evaluations/evaluation.ts';
+import { deleteCase, listCases } from '../../src/domain/evaluations/cases.ts';
+import { newestReports, openEvaluation } from '../../src/domain/evaluations/evaluation.ts';
+import { deleteReport, storeReport } from '../../src/domain/evaluations/store-report.ts';
 import { newId } from '../../src/domain/new-id.ts';
 import { toJson } from '../../src/ports/store/schema/json.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
@@ -36,5 +37,35 @@ describeIdleWorld('the cases of an evaluation', ({ world }) => {
     expect((await listCases(world.store.db, id, { limit: 3 })).items.map(({ name }) => name)).toEqual(
       names.slice(0, 3),
     );
+  });
+
+  test('[E6] [E7] a case or a report is changed and deleted only through its own evaluation', async () => {
+    const [one, two] = [
+      await world.in((tx) => openEvaluation(tx, 'one', {})),
+      await world.in((tx) => openEvaluation(tx, 'two', {})),
+    ];
+    const row = { evaluation_id: one.id, input: toJson('a'), expected: toJson('b'), created_at: 1 };
+    const caseId = newId();
+    await world.in(({ db }) =>
+      db
+        .insertInto('evaluation_cases')
+        .values({ ...row, id: caseId, name: 'c', run_id: newId() })
+        .execute(),
+    );
+    const samples = [{ case: 'c', sample: 1, scores: {}, ms: 1 }];
+    const report = { id: newId(), version: 'v1', samples };
+    await world.in((tx) => storeReport(tx, one.id, report));
+    await expect(world.in((tx) => deleteCase(tx, two.id, caseId))).rejects.toMatchObject({ code: 'not_found' });
+    await expect(world.in((tx) => deleteReport(tx, two.id, report.id))).rejects.toMatchObject({ code: 'not_found' });
+    await expect(world.in((tx) => storeReport(tx, two.id, report))).rejects.toMatchObject({ code: 'id_taken' });
+    // The place of the last sample counts, and not that of the first.
+    await expect(world.in((tx) => storeReport(tx, one.id, { ...report, from: 10_000 }))).rejects.toMatchObject({
+      code: 'too_large',
+    });
+    expect((await listCases(world.store.db, one.id, {})).items).toHaveLength(1);
+    expect(await newestReports(world.store.db, one.id, 5)).toMatchObject([{ id: report.id, samples: 1 }]);
+    await world.in((tx) => deleteCase(tx, one.id, caseId));
+    await world.in((tx) => deleteReport(tx, one.id, report.id));
+    expect((await listCases(world.store.db, one.id, {})).items).toEqual([]);
   });
 });

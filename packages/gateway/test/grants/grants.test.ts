@@ -131,6 +131,17 @@ describe.each(databases)('grants on $kind', ({ kind, create }) => {
     for (const input of outside) expect([input, waits(await office.pay(input))]).toEqual([input, true]);
   });
 
+  test('[O9] a condition never holds for what the JSON of an input does not have, such as the length of an array', async () => {
+    const asked = await office.pay({ amount: 5, customer: { id: [1, 2] } });
+    const answerWith = async (field: string, equals: unknown) =>
+      await office.answer(asked, { approve: true, grant: { for: 'hour', conditions: [{ field, equals }] } });
+    for (const field of ['/customer/id/length', '/customer/id/00', '/customer/id/-1', '/customer/toString']) {
+      const { status, body } = await answerWith(field, field.endsWith('length') ? 2 : 1);
+      expect([field, status, body.error?.code]).toEqual([field, 422, 'invalid_answer']);
+    }
+    expect((await answerWith('/customer/id/0', 1)).status).toBe(200);
+  });
+
   test('[O9] a grant for one hour expires by the clock of the store', async () => {
     const { id } = await grant({ for: 'hour' });
     const { createdAt, expiresAt } = await grantOf(id);
@@ -239,6 +250,51 @@ describe.each(databases)('grants on $kind', ({ kind, create }) => {
     await api(`/api/agents/${other.agent}`, undefined, { method: 'DELETE' });
     expect(await grantOf(one.grant)).toMatchObject({ status: 'ended', endReason: 'tool_deleted' });
     expect(await grantOf(other.grant)).toMatchObject({ status: 'ended', endReason: 'agent_deleted' });
+  });
+
+  test('[O9] when a tool of an agent is deleted, its grants for other tools go on', async () => {
+    for (const name of ['pay_once', 'pay_more']) await api('/api/tools', { ...PAY, name });
+    const agent = await api('/api/agents', { name: 'Two', instructions: 'Pay.', tools: ['pay_once', 'pay_more'] });
+    const grants: string[] = [];
+    for (const toolName of ['pay_once', 'pay_more']) {
+      next.push([{ toolName, input: { amount: 5 } }]);
+      const { run_id, pending_calls } = await api('/api/chat', { agent: agent.id, message: 'Pay.' });
+      const answered = await api(`/api/runs/${run_id}/tool-results`, {
+        callId: pending_calls[0].tool_call_id,
+        ...{ approve: true, grant: { for: 'always' } },
+      });
+      await waitFor(async () => (await api(`/api/runs/${answered.runId}`)).status === 'completed');
+      grants.push(answered.grantId);
+    }
+    await api('/api/tools/pay_once', undefined, { method: 'DELETE' });
+    const [ended, other] = [await grantOf(grants[0] as string), await grantOf(grants[1] as string)];
+    expect(ended).toMatchObject({ status: 'ended', endReason: 'tool_deleted' });
+    expect(other).toMatchObject({ status: 'active' });
+  });
+
+  test('[O9] an agent has at most 100 grants of a tool for always, and those for other tools do not count', async () => {
+    const { id } = await grant({ for: 'always', conditions: [{ field: '/amount', equals: 5 }] });
+    const columns = [
+      ...['agent_id', 'lasts', 'conditions', 'definition', 'reach', 'run_id', 'thread_id', 'space_id'],
+      ...['granted_by', 'created_at', 'expires_at', 'ended_at', 'end_reason', 'ended_by'],
+    ].join(', ');
+    const copy = async (tool: string, count: number) => {
+      const copies = Array.from({ length: count }, (_, at) => `select '${tool}-${at}' as copy`).join(' union all ');
+      await change(
+        `insert into grants (id, call_id, tool_name, ${columns})
+         select copy, copy, '${tool}', ${columns} from grants, (${copies}) as copies where id = '${id}'`,
+      );
+    };
+    const grantFor = async (amount: number) =>
+      await office.answer(await office.pay({ amount }), {
+        ...{ approve: true, grant: { for: 'always', conditions: [{ field: '/amount', equals: amount }] } },
+      });
+    await copy('other', 100);
+    await copy('pay', 98);
+    expect((await grantFor(6)).status).toBe(200);
+    const refused = await grantFor(7);
+    expect([refused.status, refused.body.error?.code]).toEqual([422, 'too_many']);
+    await change("delete from grants where id like 'other-%' or id like 'pay-%'");
   });
 
   test('[O9] a tool can forbid grants, and its cards say so', async () => {

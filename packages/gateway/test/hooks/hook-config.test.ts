@@ -149,6 +149,7 @@ describe('a sender that is slow, or an agent that cannot take more', () => {
     expect((await post(gateway.url, 'github', send('github'))).status).toBe(200);
     const full = await post(gateway.url, 'github', send('github'));
     expect([full.status, full.json.error.code]).toEqual([429, 'inbox_full']);
+    expect(Number(full.headers.get('retry-after'))).toBeGreaterThan(0);
     await gateway.api(`/api/agents/${id}`, undefined, { method: 'DELETE' });
     const gone = await post(gateway.url, 'github', send('github'));
     expect([gone.status, gone.json.error.message]).toEqual([404, 'There is no hook "github".']);

@@ -113,8 +113,8 @@ export async function post(
   url: string,
   name: string,
   { headers, body }: Sent,
-): Promise<{ status: number; text: string; json: ReturnType<typeof JSON.parse> }> {
+): Promise<{ status: number; headers: Headers; text: string; json: ReturnType<typeof JSON.parse> }> {
   const answer = await fetch(`${url}/hooks/${name}`, { method: 'POST', headers, body });
   const text = await answer.text();
-  return { status: answer.status, text, json: JSON.parse(text) };
+  return { status: answer.status, headers: answer.headers, text, json: JSON.parse(text) };
 }

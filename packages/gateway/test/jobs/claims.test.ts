@@ -44,6 +44,7 @@ describe.each(databases)('the claim of a job on $kind', ({ create }) => {
 
   test('[X2] the worker answers with its claim, the agent gets one event, and the same answer again is a duplicate', async () => {
     const job = await openJob(api, await api.agent());
+    expect((await answer(job, { result: 'forged', claimToken: 'x' })).body.error.code).toBe('claim_lost');
     const { claimToken } = (await claim(job.callId)).body;
     expect((await answer(job, { result: 'stolen' })).body.error.code).toBe('job_claimed');
     expect((await answer(job, { result: 'forged', claimToken: 'x' })).body.error.code).toBe('claim_lost');
@@ -60,6 +61,17 @@ describe.each(databases)('the claim of a job on $kind', ({ create }) => {
     expect((await beat(job.callId, claimToken)).body.error.code).toBe('already_answered');
   });
 
+  test('[X2] a job that still needs an approval is not announced, and people see no worker', async () => {
+    const { callId } = await openJob(api, await api.agent(), { kind: 'approval', isJob: true });
+    const call = api.store.db.selectFrom('calls').select(['offered_at', 'announce_at', 'offers']);
+    expect(await call.where('id', '=', callId).executeTakeFirst()).toEqual({
+      ...{ offered_at: null, announce_at: null, offers: 0 },
+    });
+    const { items } = await api.done<{ items: { callId: string }[] }>('GET', '/api/pending?limit=200');
+    expect(items.find((one) => one.callId === callId)).not.toHaveProperty('job');
+    expect((await claim(callId)).status).toBe(404);
+  });
+
   test('a worker reports a failure, and the agent gets the error', async () => {
     const job = await openJob(api, await api.agent());
     const { claimToken } = (await claim(job.callId)).body;
@@ -73,7 +85,15 @@ describe.each(databases)('the claim of a job on $kind', ({ create }) => {
   test('[X2] a job whose claim gets no more heartbeats is offered again, and later answers of the first worker do not count', async () => {
     const job = await openJob(api, await api.agent());
     const first = (await claim(job.callId, 'slow')).body;
+    const calls = () => api.store.db.selectFrom('calls').where('id', '=', job.callId);
+    // The webhook was down when the job was announced first.
+    await api.store.transaction((tx) =>
+      tx.db.updateTable('calls').set({ announce_attempts: 9 }).where('id', '=', job.callId).execute(),
+    );
     await lapse();
+    expect(await calls().select(['announce_at', 'announce_attempts', 'offers']).executeTakeFirst()).toEqual({
+      ...{ announce_at: LATER, announce_attempts: 0, offers: 2 },
+    });
     expect(await eventsOf(job.agentId)).toEqual(['job.available', 'job.claimed', 'job.available']);
     const second = (await claim(job.callId, 'quick')).body;
     expect(second).toMatchObject({ attempt: 2, input: { ref: 'm1' } });

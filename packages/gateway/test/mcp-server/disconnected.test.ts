@@ -75,14 +75,24 @@ describeMcpServer('MCP clients that reconnect', ({ start, connect }) => {
     const run_id = await began.promise;
     await older.close();
     const newer = await connect(gateway, { era: '2026' });
-    newer.callTool({ name: 'slow', arguments: { n: 4 } }).catch(() => {});
+    // With its key, the client can repeat the call.
+    const kept = { name: 'slow', arguments: { n: 6 }, ...withKey('kept') };
+    newer.callTool(kept).catch(() => {});
     await waitFor(() => runs.length === 2);
+    newer.callTool({ name: 'slow', arguments: { n: 4 } }).catch(() => {});
+    await waitFor(() => runs.length === 3);
     await newer.close();
-    await waitFor(() => runs[1]?.isAborted === true);
-    expect(runs[0]?.isAborted).toBe(false);
+    await waitFor(() => runs[2]?.isAborted === true);
+    expect([runs[0]?.isAborted, runs[1]?.isAborted]).toEqual([false, false]);
+    runs[1]?.finish();
     runs[0]?.finish();
     const later = await connect(gateway, { era: '2026' });
     expect(textOf(await later.callTool({ name: 'get_run', arguments: { run_id } }))).toBe('Finished 3.');
+    const repeated = await later.callTool(kept);
+    expect(textOf(repeated)).toBe('Finished 6.');
+    // The repetition changed nothing, so the audit has no second entry.
+    const { items } = await gateway.api(`/api/audit?subject=${repeated._meta?.['lastcall/contextId']}`);
+    expect(items).toMatchObject([{ action: 'post_mcp' }]);
   });
 
   test.each(ERAS)('[X19] a gateway that stops cancels no call of a client of %s', async (era) => {

@@ -7,7 +7,7 @@ import { createEntity } from '../../src/domain/entities/entity.ts';
 import { newId } from '../../src/domain/new-id.ts';
 import { noteFailure } from '../../src/domain/notify/note-event.ts';
 import { sweepNotifications } from '../../src/domain/notify/sweep-notifications.ts';
-import { takeDue } from '../../src/domain/notify/take-due.ts';
+import { endAttempt, takeDue } from '../../src/domain/notify/take-due.ts';
 import { createProject } from '../../src/domain/projects/project.ts';
 import { addMember, removeMember } from '../../src/domain/spaces/membership.ts';
 import { waitFor } from '../../src/testing/index.ts';
@@ -210,7 +210,8 @@ describeIdleWorld('notifications', ({ world, kind, beside }) => {
   test('[O8] jobs of workers are not sent to people', async () => {
     await using site = await startWebSite();
     await using gateway = deliver(world, [targetTo(webhookTo(site.url), { name: 'jobless' })], { allow: [site.host] });
-    await openCall(world, await world.agent(), { kind: 'result', isJob: true });
+    const bot = await world.agent();
+    await openCall(world, bot, { kind: 'result', isJob: true, spaceId: await world.space('Lobby', [bot]) });
     await gateway.send();
     expect(site.requests).toEqual([]);
   });
@@ -224,6 +225,66 @@ describeIdleWorld('notifications', ({ world, kind, beside }) => {
       await gateway.send();
     }
     expect(site.requests.map(({ body }) => JSON.parse(body).title)).toEqual(['Clumsy failed', 'Unlucky failed']);
+  });
+
+  test('[O8] each target that wants it is told of a failure', async () => {
+    await using site = await startWebSite();
+    const targets = ['first', 'second'].map((name) => targetTo(webhookTo(site.url), { name }));
+    await using gateway = deliver(world, targets, { allow: [site.host] });
+    const agentId = await world.agent('Clumsy');
+    await world.in((tx) => noteFailure(tx, { agentId, runId: newId() }));
+    await gateway.send();
+    for (const target of ['first', 'second'])
+      expect(await rowsOf(world, { target })).toMatchObject([{ event: 'agent.failed' }]);
+  });
+
+  test('[O8] a call that got a later end is not sent as one that is about to expire, nor a question that was asked anew', async () => {
+    await using site = await startWebSite();
+    await using gateway = deliver(world, [targetTo(webhookTo(site.url), { name: 'later' })], { allow: [site.host] });
+    const callId = await openCall(world, await world.agent(), { expiresAt: Date.now() + 7_000_000 });
+    await gateway.send();
+    await world.in(async (tx) => {
+      const later = tx.db.updateTable('calls').set({ expires_at: Date.now() + 50_000_000 });
+      await later.where('id', '=', callId).execute();
+      await tx.db.updateTable('notify_events').set({ due_at: 1 }).where('call_id', '=', callId).execute();
+    });
+    const question = await openCall(world, await world.agent(), { kind: 'input' });
+    await world.in((tx) => tx.db.updateTable('calls').set({ rounds: 2 }).where('id', '=', question).execute());
+    await gateway.send();
+    expect(site.requests.map(({ body }) => JSON.parse(body).type)).toEqual(['call.waiting']);
+    expect(await rowsOf(world, { callId: question })).toEqual([]);
+  });
+
+  test('[O8] the end of an attempt that another gateway has repeated meanwhile changes nothing', async () => {
+    await using gateway = deliver(world, [targetTo(webhookTo('http://127.0.0.1:9'), { name: 'twice' })]);
+    const callId = await openCall(world, await world.agent());
+    await gateway.send();
+    const attempt = async () => {
+      await makeDue(world);
+      const [row] = await world.in((tx) => takeDue(tx, { target: 'twice', limit: 5, timeoutMs: 1_000 }));
+      return row as NonNullable<typeof row>;
+    };
+    const [late, current] = [await attempt(), await attempt()];
+    await world.in((tx) => endAttempt(tx, late, { kind: 'failed', error: 'Late.' }));
+    expect(await rowsOf(world, { callId })).toMatchObject([{ attempts: 3, next_at: current.next_at }]);
+    expect((await rowsOf(world, { callId }))[0]?.error).not.toBe('Late.');
+    // A target cannot put the next attempt off for longer than an hour.
+    await world.in((tx) => endAttempt(tx, current, { kind: 'failed', error: 'Now.', retryAfterMs: 86_400_000 }));
+    const [row] = await rowsOf(world, { callId });
+    expect(row).toMatchObject({ status: 'pending', error: 'Now.' });
+    expect((row?.next_at ?? 0) - Date.now()).toBeGreaterThan(3_000_000);
+    expect((row?.next_at ?? 0) - Date.now()).toBeLessThan(4_000_000);
+  });
+
+  test('[O8] nothing is sent about an agent that was deleted meanwhile', async () => {
+    await using site = await startWebSite();
+    await using gateway = deliver(world, [targetTo(webhookTo(site.url), { name: 'deleted' })], { allow: [site.host] });
+    const agentId = await world.agent('Gone');
+    await world.in((tx) => noteFailure(tx, { agentId, runId: newId() }));
+    await world.in((tx) => tx.db.updateTable('agents').set({ status: 'deleted' }).where('id', '=', agentId).execute());
+    await gateway.send();
+    expect(site.requests).toEqual([]);
+    expect(await rowsOf(world, { target: 'deleted' })).toMatchObject([{ status: 'obsolete' }]);
   });
 
   test('[O1] [O8] a target gets only events of agents of its own project that it names', async () => {

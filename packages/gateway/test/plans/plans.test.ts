@@ -3,7 +3,14 @@ import { expect, test } from 'vitest';
 import { DEFAULT_AGENT_LIMITS } from '../../src/config/agent-limits.ts';
 import { fireDuePlans } from '../../src/domain/plans/fire-due-plans.ts';
 import type { PlanInput } from '../../src/domain/plans/plan.ts';
-import { deletePlans, listPlans, preparePlans, setPlans, writePlans } from '../../src/domain/plans/plans.ts';
+import {
+  deletePlans,
+  listPlans,
+  preparePlans,
+  removeOwnPlans,
+  setPlans,
+  writePlans,
+} from '../../src/domain/plans/plans.ts';
 import { planTools } from '../../src/runtime/tools/plan-tools.ts';
 import { activeRunOf } from '../support/active-run-of.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
@@ -60,6 +67,18 @@ describeIdleWorld('plans', ({ world }) => {
       details: { path: 'plans[0].misfire' },
     });
     expect(await keys(agent)).toEqual([]);
+  });
+
+  test('[O6] what the call of an agent has checked neither replaces nor deletes a plan that an operator sets meanwhile', async () => {
+    const agent = await world.agent();
+    const prepared = await preparePlans(world.store.db, agent, [plan('k'), plan('own')], { now: NOW });
+    await world.in((tx) => setPlans(tx, agent, [plan('k', { after: 'P1D' })], { setter: 'operator' }));
+    await world.in((tx) => writePlans(tx, agent, prepared));
+    const [before] = (await list(agent)).filter(({ key }) => key === 'k');
+    expect(before).toMatchObject({ setBy: 'operator' });
+    expect(before?.nextAt).toBeGreaterThan(Date.now());
+    await world.in((tx) => removeOwnPlans(tx, agent, ['k', 'own']));
+    expect(await list(agent)).toEqual([before]);
   });
 
   test('[G22] counts and sizes have limits', async () => {

@@ -166,6 +166,33 @@ describe.each(databases)('projects on $kind', ({ create }) => {
     expect((await one.call('PATCH', `/api/projects/${one.id}`, { body: { spend: null } })).status).toBe(403);
   });
 
+  test('[O1] a project that still has agents, spaces, people, tools, evaluations or keys is not deleted', async () => {
+    const one = await project();
+    const { items: keys } = (await one.call('GET', '/api/keys')).body;
+    const agent = await one.make('/api/agents', { name: 'Bot', instructions: 'Help.' });
+    const space = await one.make('/api/spaces', { name: 'Lobby' });
+    const ann = await one.make('/api/entities', { kind: 'human', displayName: 'Ann' });
+    const tool = await one.make('/api/tools', fixedTool('look', one.id));
+    const evaluation = (await one.call('POST', '/api/evaluations', { body: { name: 'e' } })).body.id;
+    const contents = [
+      ['agents', `/api/agents/${agent}`],
+      ['spaces', `/api/spaces/${space}`],
+      ['people or services', `/api/entities/${ann}`],
+      ['tools', `/api/tools/${tool}`],
+      ['evaluations', `/api/evaluations/${evaluation}`],
+      ['keys', `/api/keys/${keys[0].id}`],
+    ] as const;
+    for (const [content, path] of contents) {
+      const refused = await api.call('DELETE', `/api/projects/${one.id}`);
+      expect([refused.status, refused.body.error?.message]).toEqual([
+        409,
+        expect.stringContaining(`still has ${content}:`),
+      ]);
+      expect((await api.call('DELETE', path)).status, path).toBeLessThan(300);
+    }
+    expect((await api.call('DELETE', `/api/projects/${one.id}`)).body).toEqual({ id: one.id });
+  });
+
   test('[O1] a project is deleted once nothing is in it, and the project default never', async () => {
     const one = await project();
     const { id } = (

@@ -125,9 +125,10 @@ describe.each(databases)('search on $kind', ({ create }) => {
     });
     await found(1, 'spiral');
     expect((await find('spiral')).items).toMatchObject([{ runId: forked.runId, trial: { kind: 'fork', runId } }]);
-    const original = (await find('nautilus')).items.find((one: { readonly runId?: string }) => one.runId === runId);
-    expect(original).toMatchObject({ kind: 'message' });
-    expect(original).not.toHaveProperty('trial');
+    // What the fork has copied is found once, in the original.
+    const { items } = await find('nautilus');
+    expect(items).toMatchObject([{ kind: 'message', runId }]);
+    expect(items[0]).not.toHaveProperty('trial');
   });
 
   test('[S27] accepts every text as a query: none causes an error of the gateway', async () => {
@@ -187,6 +188,15 @@ describe.each(databases)('search on $kind', ({ create }) => {
     const { token } = await gateway.api(`/api/entities/${theirs.ada}/token`, {});
     expect(await found(1, 'treasure', { key: token })).toEqual(['message: The [treasure] is theirs. Please look.']);
     expect((await find('kraken', { key: token })).items).toEqual([]);
+    // Of what the agent has said, a person sees the message and not the run.
+    await theirs.say('Ahoy.');
+    await found(1, 'captain', { key: token });
+    for (const item of (await find('captain', { key: token })).items) {
+      expect(item).toMatchObject({ kind: 'message', spaceId: theirs.space });
+      expect(item).not.toHaveProperty('runId');
+    }
+    const ofKey = (await find('captain', { key: narrow })).items;
+    expect(ofKey.at(0)).toMatchObject({ spaceId: theirs.space, runId: expect.any(String) });
     await gateway.api(`/api/spaces/${theirs.space}/members?entityId=${theirs.ada}`, undefined, { method: 'DELETE' });
     expect((await find('treasure', { key: token })).items).toEqual([]);
   });

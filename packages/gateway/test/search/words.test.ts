@@ -8,6 +8,14 @@ const shown = (text: string, query: string): string | undefined =>
     ?.map((part) => (part.isMatch ? `[${part.text}]` : part.text))
     .join('');
 
+describe('a snippet', () => {
+  test('[S27] cuts no character in two', () => {
+    const parts = snippetOf(`octopus ${'a'.repeat(231)}😀 and more`, toTerms('octopus')) ?? [];
+    expect(parts.length).toBeGreaterThan(1);
+    for (const { text } of parts) expect(text.isWellFormed()).toBe(true);
+  });
+});
+
 describe('words of a text', () => {
   test('[S27] are letters and digits in a row, in lower case and without accents, in every script', () => {
     expect(words('Crème brûlée, send_message(42) STRASSE')).toEqual([
