@@ -60,11 +60,14 @@ export async function startCountingServer(): Promise<CountingServer> {
   };
 }
 
+/** Each answer of a gateway has one. Commands recognise a gateway by it. */
+const REQUEST_ID = '01997d7c-0000-7000-8000-000000000000';
+
 function answer(response: ServerResponse, treatment: Treatment): void {
   if (treatment === 'cut') {
     response.destroy();
     return;
   }
   const { status, body, text = JSON.stringify(body ?? {}), headers = {} } = treatment;
-  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
+  response.writeHead(status, { 'content-type': 'application/json', 'x-request-id': REQUEST_ID, ...headers }).end(text);
 }

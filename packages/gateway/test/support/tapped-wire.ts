@@ -83,7 +83,7 @@ function find(sent: Buffer, command: keyof typeof TEXTS): number {
   return named >= 0 ? named : sent.lastIndexOf(`\0${TEXTS[command]}\0`);
 }
 
-const TEXTS = { begin: 'begin read write', commit: 'commit' };
+const TEXTS = { begin: 'begin isolation level read committed read write', commit: 'commit' };
 
 /** An ErrorResponse as PgBouncer writes it. */
 const SERVER_LOST: Buffer = errorResponse({ S: 'FATAL', C: '08P01', M: 'server conn crashed?' });
