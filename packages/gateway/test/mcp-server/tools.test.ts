@@ -106,20 +106,6 @@ describeMcpServer('the MCP server offers tools', ({ start, connect }) => {
     await expect(call('no_such_tool')).rejects.toMatchObject({ code: -32602 });
   });
 
-  test('[X19] an agent whose tool would have the name of another tool is offered under a name of its own', async () => {
-    const gateway = await start({
-      model: scriptedModel(['I am open.']),
-      tools: { ask_open: add },
-      agents: [{ name: 'Open', instructions: '' }],
-    });
-    const client = await connect(gateway, { era: '2026' });
-    const names = (await client.listTools()).tools.map(({ name }) => name);
-    expect(names).toEqual(['ask_open', expect.stringMatching(/^ask_open_[0-9a-f]{8}$/), 'get_run']);
-    expect(textOf(await client.callTool({ name: 'ask_open', arguments: { a: 1, b: 2 } }))).toBe('3');
-    const [, agent = ''] = names;
-    expect(textOf(await client.callTool({ name: agent, arguments: { message: 'Hi.' } }))).toContain('I am open.');
-  });
-
   test('calls of tools are runs of an agent that is not listed', async () => {
     const gateway = await start({ tools: { add }, agents: [{ name: 'Only', instructions: '' }] });
     const client = await connect(gateway, { era: '2026' });
@@ -155,5 +141,21 @@ describeMcpServer('the MCP server offers tools', ({ start, connect }) => {
     await expect(client.callTool({ name: 'ask_hidden', arguments: { message: 'Hi' } })).rejects.toMatchObject({
       code: -32602,
     });
+  });
+
+  test('[X19] an agent whose tool would have the name of another tool is offered under a name of its own', async () => {
+    const gateway = await start({
+      model: scriptedModel(['I am open.']),
+      tools: { ask_open: add },
+      agents: [{ name: 'Open', instructions: '' }],
+    });
+    const client = await connect(gateway, { era: '2026' });
+    const names = (await client.listTools()).tools
+      .map(({ name }) => name)
+      .filter((name) => name.startsWith('ask_open'));
+    expect(names).toEqual(['ask_open', expect.stringMatching(/^ask_open_[0-9a-f]{8}$/)]);
+    expect(textOf(await client.callTool({ name: 'ask_open', arguments: { a: 1, b: 2 } }))).toBe('3');
+    const [, agent = ''] = names;
+    expect(textOf(await client.callTool({ name: agent, arguments: { message: 'Hi.' } }))).toContain('I am open.');
   });
 });
