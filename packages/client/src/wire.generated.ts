@@ -1238,8 +1238,8 @@ export type NotificationTarget = {
 /** A text, or a list of parts. */
 export type OpenAiContent = string | readonly ({
   readonly type: string;
-  readonly text?: string | undefined;
-  readonly refusal?: string | undefined;
+  readonly text?: string | null | undefined;
+  readonly refusal?: string | null | undefined;
   readonly image_url?: string | {
     readonly url: string;
     readonly [name: string]: unknown;
@@ -1433,7 +1433,8 @@ export type ResponsesRequest = {
     readonly [name: string]: unknown;
   } | null | undefined;
   readonly input: string | readonly ({
-    readonly type?: string | undefined;
+    readonly type?: string | null | undefined;
+    readonly id?: string | null | undefined;
     readonly role?: string | undefined;
     readonly content?: OpenAiContent | null | undefined;
     readonly call_id?: string | undefined;
@@ -3574,5 +3575,11 @@ export interface Operations {
   }>;
   'GET /v1/models/{model}': Operation<{ params: { model: string }; answer: OpenAiModel }>;
   'POST /v1/responses': Operation<{ body: ResponsesRequest; answer: OpenAiResponse }>;
-  'GET /v1/responses/{id}': Operation<{ params: { id: string }; answer: OpenAiResponse }>;
+  'GET /v1/responses/{id}': Operation<{
+    params: { id: string };
+    query: {
+      readonly stream?: string | undefined;
+    };
+    answer: OpenAiResponse;
+  }>;
 }
