@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { deleteCase, listCases } from '../../src/domain/evaluations/cases.ts';
-import { newestReports, openEvaluation } from '../../src/domain/evaluations/evaluation.ts';
+import { listEvaluations, newestReports, openEvaluation } from '../../src/domain/evaluations/evaluation.ts';
 import { deleteReport, storeReport } from '../../src/domain/evaluations/store-report.ts';
 import { newId } from '../../src/domain/new-id.ts';
+import { createProject } from '../../src/domain/projects/project.ts';
 import { toJson } from '../../src/ports/store/schema/json.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
 
@@ -67,5 +68,15 @@ describeIdleWorld('the cases of an evaluation', ({ world }) => {
     await world.in((tx) => deleteCase(tx, one.id, caseId));
     await world.in((tx) => deleteReport(tx, one.id, report.id));
     expect((await listCases(world.store.db, one.id, {})).items).toEqual([]);
+  });
+
+  test('[E6] [O1] the list has only the evaluations of the project', async () => {
+    await world.in((tx) => createProject(tx, { id: 'elsewhere' }));
+    const own = await world.in((tx) => openEvaluation(tx, 'shared name', { project: 'elsewhere' }));
+    const other = await world.in((tx) => openEvaluation(tx, 'shared name', { project: 'default' }));
+    const listed = async (project: string) =>
+      (await listEvaluations(world.store.db, { name: 'shared name', view: { project } })).items.map(({ id }) => id);
+    expect(await listed('elsewhere')).toEqual([own.id]);
+    expect(await listed('default')).toEqual([other.id]);
   });
 });

@@ -36,6 +36,15 @@ test('[A9] files are listed by path, page by page, and read as JSON or as text',
   expect((await filing.request('/api/agents/none/files')).status).toBe(404);
 });
 
+test('[A9] [O2] the files of a conversation are found only through its own agent', async () => {
+  await using filing = await openFiling(['Hello.']);
+  const other = await filing.api('/api/agents', { name: 'Other', instructions: 'Help.' });
+  const { context_id: contextId } = await filing.api('/chat', { agent: filing.id, message: 'Hi.' });
+  const list = async (agentId: string) =>
+    (await filing.request(`/api/agents/${agentId}/files?contextId=${contextId}`)).status;
+  expect([await list(filing.id), await list(other.id)]).toEqual([200, 404]);
+});
+
 test('[A9] people put and delete files, and the next run sees them', async () => {
   await using filing = await openFiling([working({ read: 'todo.md' }), 'Done.', working({ list: '' }), 'Done.']);
   const written = await (await filing.file('todo.md', { content: '- buy milk' }, put)).json();
