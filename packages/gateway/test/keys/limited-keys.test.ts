@@ -120,8 +120,10 @@ describe.each(databases)('limited keys on $kind', ({ create }) => {
       expect((await (await keyOf(limits, ['admin']))('POST', '/api/keys', { body })).status).toBe(403);
     const agent = await api.agent('Bot');
     await api.done('POST', '/api/projects', { id: 'elsewhere' });
-    const foreign = { name: 'k', scopes: ['read'], project: 'elsewhere', agents: [agent] };
-    expect((await api.call('POST', '/api/keys', { body: foreign })).status).toBe(404);
+    for (const limits of [{ agents: [agent] }, { spaces: [await api.space(await api.person())] }]) {
+      const foreign = { name: 'k', scopes: ['read'], project: 'elsewhere', ...limits };
+      expect((await api.call('POST', '/api/keys', { body: foreign })).status).toBe(404);
+    }
   });
 
   test('[O2] a key that may only make links makes them for people, who may do what their tokens may', async () => {
@@ -154,5 +156,26 @@ describe.each(databases)('limited keys on $kind', ({ create }) => {
     expect(await get(`/api/agents/${mine}`)).toBe(200);
     expect(await get(`/api/agents/${other}`)).toBe(404);
     expect(await get('/api/runs')).toBe(403);
+  });
+
+  test('[O2] [O1] an operator who signed in with a key of a project acts for people of that project alone', async () => {
+    await api.done('POST', '/api/projects', { id: 'office' });
+    const { key } = await api.done<{ key: string }>('POST', '/api/keys', {
+      name: 'k',
+      scopes: ['read', 'write'],
+      project: 'office',
+    });
+    const inside = await api.call('POST', '/api/entities', {
+      secret: key,
+      body: { kind: 'human', displayName: 'Ann' },
+    });
+    const outside = await api.person('Ben');
+    const headers = { origin: 'http://gateway', 'sec-fetch-site': 'same-origin' };
+    const signedIn = await api.call('POST', '/api/session', { secret: null, headers, body: { key } });
+    const cookie = signedIn.headers.getSetCookie()[0]?.split(';', 1)[0] ?? '';
+    const actFor = (entityId: string) =>
+      api.call('PATCH', '/api/session', { secret: null, headers: { ...headers, cookie }, body: { entityId } });
+    expect(await actFor(inside.body.id)).toMatchObject({ status: 200, body: { entity: { id: inside.body.id } } });
+    expect((await actFor(outside)).status).toBe(422);
   });
 });
