@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { tool } from '@lastcall/core';
+import { pending, tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { charter, node } from '@lastcall/machines';
 import { afterEach, describe, expect, test, vi } from 'vitest';
@@ -9,6 +9,7 @@ import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import { isFirstStep } from '../support/requests.ts';
 import { databases } from '../support/stores.ts';
+import { waitingOf } from '../support/waiting-of.ts';
 
 /** An administrator sets the clock of the machine. */
 function setClock(byMs: number): void {
@@ -64,6 +65,38 @@ describe.each([3_600_000, -3_600_000])('a clock that is set by %i ms while a too
           runs: 2,
           ended: Array(2).fill({ status: 'completed', stop: expect.stringContaining('"text"') }),
         });
+      });
+    },
+    databases,
+  );
+});
+
+describe.each([3_600_000, -3_600_000])('a clock that is wrong by %i ms', (byMs) => {
+  describeWorlds(
+    'a clock that differs from the clock of the database',
+    (open) => {
+      test('a call whose tool says how long it may wait expires by the clock of the database', async () => {
+        const ask = tool({
+          description: 'Asks.',
+          inputSchema: z.object({}),
+          effects: 'none',
+          execute: () => pending({ expiresInMs: 600_000 }),
+        });
+        const model = scriptedModel((request) => (isFirstStep(request) ? [{ toolName: 'ask', input: {} }] : 'Done.'));
+        const world = await open({ models: { default: model }, tools: { ask } });
+        const { ada, bot, space } = await lobby(world, { replies: 'text', tools: ['ask'] }, { isIn: true });
+        setClock(byMs);
+        const before = await world.store.transaction(async (tx) => tx.now());
+        await world.say(space, ada, 'Ask.');
+        await world.idle();
+        const { callId } = await waitingOf(world, bot);
+        const [call, after] = await world.store.transaction(async (tx) => [
+          await tx.db.selectFrom('calls').selectAll().where('id', '=', callId).executeTakeFirstOrThrow(),
+          tx.now(),
+        ]);
+        expect(call.wait_status).toBe('pending');
+        expect(call.expires_at).toBeGreaterThan(before + 599_000);
+        expect(call.expires_at).toBeLessThanOrEqual(after + 600_000);
       });
     },
     databases,

@@ -1,3 +1,4 @@
+import type { Clock } from '@lastcall/core';
 import type { CardCall } from '../../domain/spaces/card-call.ts';
 import type { Services } from '../../ports/services.ts';
 import type { ActiveRun } from '../run/active-run.ts';
@@ -9,6 +10,8 @@ import type { StagedWrites } from './staged-writes.ts';
 /** What is needed to apply the writes of a run. */
 export interface ApplyContext {
   readonly run: ActiveRun;
+  /** Tools say by this clock until when a call waits. */
+  readonly clock: Pick<Clock, 'now'>;
   readonly services: Pick<Services, 'logger'>;
   readonly stagedWrites: StagedWrites;
   /** Counts requests to models. */

@@ -124,6 +124,7 @@ export function openRun(given: Pick<OpenedRun, 'services' | 'registry' | 'run' |
     questions,
     services,
     run,
+    clock,
     stagedWrites,
     spend,
     outputs,
