@@ -181,10 +181,13 @@ async function* steps(machine: LiveMachine, options: LeafRunOptions, maxSteps: n
  * The answer of a machine that has nothing left to do. The process that got it first may have died before it used it.
  * Empty if something came after the answer.
  */
-function lastAnswer({ threads }: LiveMachine): Pick<MachineStep, 'response' | 'output'> {
+function lastAnswer({ threads, log }: LiveMachine): Pick<MachineStep, 'response' | 'output'> {
   const entries = threads.get(MAIN)?.transcript.entries ?? [];
   const last = entries.at(-1);
   if (last?.kind !== 'stop' || last.stop.reason !== 'end_turn') return {};
+  const said = log.items.findLastIndex((item) => 'said' in item && item.said.thread === MAIN);
+  const after = log.items.slice(said + 1);
+  if (after.some((item) => 'happened' in item && item.happened.kind === 'command')) return {};
   const { response, output } = responseOf(entries, last.stop);
   return { response, ...(output === undefined ? {} : { output }) };
 }

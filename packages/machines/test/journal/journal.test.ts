@@ -796,8 +796,11 @@ describe('a machine that has nothing left to do', () => {
     const machine = make();
     expect((await go(machine, [])).response).toBe('');
     await go(machine, ['Hello.'], { input: 'Hi.' });
+    const journal = memoryJournal();
     await machine.command('add', { by: 1 });
-    expect((await go(machine, [])).response).toBe('');
+    expect((await go(machine, [], { journal })).response).toBe('');
+    expect((await go(machine, [], { journal })).response).toBe('');
+    expect((await go(restored(journal.records), [])).response).toBe('');
     const silent = { role: 'user', content: 'psst', silent: true } as const;
     expect((await go(machine, [], { input: silent })).response).toBe('');
     expect((await go(machine, [])).response).toBe('');
