@@ -12,6 +12,9 @@ export interface ApiOptions {
 /** A test of a tool may take as long as the tool. */
 const TIMEOUT_MS = 300_000;
 
+/** How long a command waits for the description of the API, which it only needs if a proxy hides the gateway's headers. */
+const DESCRIBE_MS = 10_000;
+
 /** The id that a gateway gives each of its answers: a UUID of version 7. */
 const OWN_ID = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[\da-f]{4}-[\da-f]{12}$/;
 
@@ -83,11 +86,16 @@ export class Api {
     return answer;
   }
 
-  /** For an answer without the gateway's own header, which a proxy may have removed. */
+  /**
+   * For an answer without the gateway's own header, which a proxy may have removed or replaced. The proxy may also not pass on the description:
+   * it is another program only if it answers with something else.
+   */
   async #assertGateway(status: number): Promise<void> {
-    const described = await fetch(`${this.url}/openapi.json`)
-      .then((answer) => answer.json() as Promise<{ info?: { title?: unknown } } | null>)
-      .catch(() => null);
+    const answer = await fetch(`${this.url}/openapi.json`, { signal: AbortSignal.timeout(DESCRIBE_MS) }).catch(
+      () => null,
+    );
+    if (answer === null || !answer.ok) return;
+    const described = (await answer.json().catch(() => null)) as { info?: { title?: unknown } } | null;
     if (described?.info?.title === 'Lastcall gateway') return;
     const message = `Another program answers at ${this.url}, and not a gateway. Name the gateway's address with --url or LASTCALL_URL.`;
     throw new CommandFailed(message, { exitCode: EXIT.notReached, status });

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startTestGateway } from '@lastcall/gateway/testing';
 import { expect, test } from 'vitest';
@@ -71,6 +71,26 @@ test('[S12] a gateway is recognised behind a proxy that removes the headers of a
     void fetch(`${gateway.url}${request.url}`, { headers: { authorization: request.headers.authorization ?? '' } })
       .then((answer) => answer.text())
       .then((text) => response.end(text));
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const LASTCALL_URL = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  await using folder = await makeFolder();
+  const env = { LASTCALL_URL, LASTCALL_SECRET_KEY: gateway.secretKey };
+  const { code, out } = await inProcess(['projects', 'list'], { folder: folder.path, env });
+  expect([code, out]).toEqual([0, expect.stringContaining('default')]);
+  proxy.close();
+});
+
+test.each([
+  { proxy: 'refuses', answer: (response: ServerResponse) => response.writeHead(403).end('<h1>Forbidden</h1>') },
+  { proxy: 'drops the connection of', answer: (response: ServerResponse) => response.destroy() },
+])('[S12] a proxy that has its own request ids and $proxy what is not below /api is used', async ({ answer }) => {
+  await using gateway = await startTestGateway({});
+  const proxy = createServer((request, response) => {
+    if (!request.url?.startsWith('/api/')) return answer(response);
+    void fetch(`${gateway.url}${request.url}`, { headers: { authorization: request.headers.authorization ?? '' } })
+      .then((answered) => answered.text())
+      .then((text) => response.setHeader('x-request-id', 'c8f1').end(text));
   }).listen(0, '127.0.0.1');
   await once(proxy, 'listening');
   const LASTCALL_URL = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
