@@ -141,3 +141,34 @@ test('[S7] what was edited in a configuration is still there after the session e
   await page.getByRole('link', { name: 'Configuration' }).click();
   await expect.poll(() => instructions.inputValue()).toBe('Ask.');
 });
+
+test('[S7] a page goes on if the tab has no room for a draft, and opens if a kept draft cannot be read', async () => {
+  const [{ id }] = (await studio.gateway.api('/api/agents')).items;
+  const { page, problems } = await studio.open(`/spaces/${space}`);
+  const fill = () =>
+    page.evaluate(() => {
+      for (let size = 1_000_000; size >= 1; size = Math.floor(size / 2))
+        try {
+          for (;;) sessionStorage.setItem(`full.${sessionStorage.length}`, 'x'.repeat(size));
+        } catch {
+          // The next text is shorter.
+        }
+    });
+  await fill();
+  const field = page.getByRole('textbox', { name: 'Write to Desk' });
+  await field.fill('Where are you?');
+  expect(await field.inputValue()).toBe('Where are you?');
+  await page.goto(`${studio.gateway.url}/agents/${id}?tab=config`);
+  const instructions = page.getByLabel('Instructions');
+  await instructions.fill('Ask politely.');
+  await page.getByText('Not saved yet.').waitFor();
+  expect(await instructions.inputValue()).toBe('Ask politely.');
+  await page.evaluate((name) => {
+    sessionStorage.clear();
+    sessionStorage.setItem(name, '{');
+  }, `lastcall.draft.agent.${id}.form`);
+  await page.goto(`${studio.gateway.url}/spaces/${space}`);
+  await page.goto(`${studio.gateway.url}/agents/${id}?tab=config`);
+  await expect.poll(() => instructions.inputValue()).toBe('Ask.');
+  expect(problems).toEqual([]);
+});

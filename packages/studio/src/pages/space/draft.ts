@@ -1,3 +1,5 @@
+import { keepInTab, readJsonInTab } from '../../data/tab-storage.ts';
+
 const NAME = 'lastcall.draft.';
 
 /** The unsent text of a space. It is kept while the tab is open. */
@@ -6,25 +8,18 @@ export function readDraft(spaceId: string): string {
 }
 
 export function keepDraft(spaceId: string, text: string): void {
-  if (text === '') sessionStorage.removeItem(NAME + spaceId);
-  else sessionStorage.setItem(NAME + spaceId, text);
+  keepInTab(NAME + spaceId, text === '' ? undefined : text);
 }
 
 const ATTEMPT = `${NAME}attempt.`;
 
 /** The attempt to send the draft that was not confirmed. It is kept with the draft, which may be sent after the page was left or reloaded. */
 export function readAttempt(spaceId: string): Attempt | undefined {
-  const kept = sessionStorage.getItem(ATTEMPT + spaceId);
-  return kept === null ? undefined : (JSON.parse(kept) as Attempt);
+  return readJsonInTab(ATTEMPT + spaceId);
 }
 
 export function keepAttempt(spaceId: string, attempt: Attempt | undefined): void {
-  try {
-    if (attempt === undefined) sessionStorage.removeItem(ATTEMPT + spaceId);
-    else sessionStorage.setItem(ATTEMPT + spaceId, JSON.stringify(attempt));
-  } catch {
-    // A text that the browser has no room for is too long for a message.
-  }
+  keepInTab(ATTEMPT + spaceId, attempt && JSON.stringify(attempt));
 }
 
 /** Drafts are removed so that the next user of this tab does not see them. */

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { keepInTab, readJsonInTab } from '../../data/tab-storage.ts';
 
 // Drafts of messages have the same beginning, with which all are removed before another person uses the tab.
 const NAME = 'lastcall.draft.card.';
@@ -13,30 +14,16 @@ export function useKept<T>(
   fits: (kept: T) => boolean = () => true,
 ): readonly [T, (next: T) => void] {
   const [value, setValue] = useState(() => {
-    const kept = name === undefined ? undefined : read<T>(name);
+    const kept = name === undefined ? undefined : readJsonInTab<T>(NAME + name);
     return kept !== undefined && fits(kept) ? kept : initial();
   });
   return [
     value,
     (next) => {
       setValue(next);
-      if (name !== undefined) keep(name, next);
+      if (name !== undefined) keepInTab(NAME + name, JSON.stringify(next));
     },
   ];
-}
-
-function read<T>(name: string): T | undefined {
-  const text = sessionStorage.getItem(NAME + name);
-  return text === null ? undefined : (JSON.parse(text) as T);
-}
-
-function keep(name: string, value: unknown): void {
-  try {
-    sessionStorage.setItem(NAME + name, JSON.stringify(value));
-  } catch {
-    // The browser has no room for it. What was kept before would be an older text.
-    sessionStorage.removeItem(NAME + name);
-  }
 }
 
 /** Removes what is kept under names with this beginning. */

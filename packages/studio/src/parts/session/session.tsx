@@ -13,6 +13,7 @@ import {
 } from 'react';
 import { everywhere } from '../../data/client.ts';
 import type { Answerer } from '../../data/pending.ts';
+import { keepInTab } from '../../data/tab-storage.ts';
 import { onSessionEnd } from './session-end.ts';
 import { signIn } from './sign-in.ts';
 
@@ -169,7 +170,7 @@ function isAnotherPerson(session: Session | undefined): boolean {
   const id = session?.entity?.id;
   if (id === undefined) return false;
   const before = sessionStorage.getItem(PERSON);
-  sessionStorage.setItem(PERSON, id);
+  keepInTab(PERSON, id);
   return before !== null && before !== id;
 }
 

@@ -1,4 +1,5 @@
 import type { ChangedNodes } from '../../../data/drafts.ts';
+import { keepInTab, readJsonInTab } from '../../../data/tab-storage.ts';
 
 type Config = Readonly<Record<string, unknown>>;
 
@@ -15,13 +16,11 @@ const NODES = 'lastcall.draft.nodes.';
 const RUN = 'lastcall.draft.run.';
 
 export function readKept(name: string): KeptDraft | undefined {
-  const text = sessionStorage.getItem(CONFIG + name);
-  return text === null ? undefined : (JSON.parse(text) as KeptDraft);
+  return readJsonInTab(CONFIG + name);
 }
 
 export function keep(name: string, draft: KeptDraft | undefined): void {
-  if (draft === undefined) sessionStorage.removeItem(CONFIG + name);
-  else sessionStorage.setItem(CONFIG + name, JSON.stringify(draft));
+  keepInTab(CONFIG + name, draft && JSON.stringify(draft));
 }
 
 /** The newest run of the conversation that was shown last. */
@@ -30,16 +29,14 @@ export function readKeptRun(agentId: string): string | undefined {
 }
 
 export function keepRun(agentId: string, runId: string | undefined): void {
-  if (runId === undefined) sessionStorage.removeItem(RUN + agentId);
-  else sessionStorage.setItem(RUN + agentId, runId);
+  keepInTab(RUN + agentId, runId);
 }
 
 /** What is changed in the nodes of a machine. */
 export function readKeptNodes(agentId: string): ChangedNodes {
-  return JSON.parse(sessionStorage.getItem(NODES + agentId) ?? '{}') as ChangedNodes;
+  return readJsonInTab(NODES + agentId) ?? {};
 }
 
 export function keepNodes(agentId: string, nodes: ChangedNodes): void {
-  if (Object.keys(nodes).length === 0) sessionStorage.removeItem(NODES + agentId);
-  else sessionStorage.setItem(NODES + agentId, JSON.stringify(nodes));
+  keepInTab(NODES + agentId, Object.keys(nodes).length === 0 ? undefined : JSON.stringify(nodes));
 }
