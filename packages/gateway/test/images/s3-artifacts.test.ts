@@ -84,6 +84,28 @@ describe('artifacts in S3', () => {
     }
   });
 
+  test('[X13] requests for the headers of a file, and downloads that break off, do no harm to the gateway', async () => {
+    await using s3 = await startS3Server();
+    await using gateway = await startTestGateway(optionsFor(s3));
+    const { id: entityId } = await gateway.api('/api/entities', { kind: 'human', displayName: 'Ada' });
+    const headers = { authorization: `Bearer ${gateway.secretKey}` };
+    const body = Buffer.concat([PNG, Buffer.alloc(2_000_000, 1)]);
+    const upload = await fetch(`${gateway.url}/api/artifacts?entityId=${entityId}`, { method: 'POST', headers, body });
+    const url = `${gateway.url}/api/artifacts/${((await upload.json()) as { id: string }).id}`;
+    const thrown: unknown[] = [];
+    const note = (error: unknown): void => void thrown.push(error);
+    process.on('uncaughtException', note);
+    for (let count = 0; count < 5; count++) {
+      expect((await fetch(url, { method: 'HEAD', headers })).status).toBe(200);
+      const leaving = new AbortController();
+      await fetch(url, { headers, signal: leaving.signal });
+      leaving.abort();
+    }
+    expect(Buffer.from(await (await fetch(url, { headers })).arrayBuffer())).toEqual(body);
+    process.off('uncaughtException', note);
+    expect(thrown).toEqual([]);
+  });
+
   test('[X8] the bucket is reached through the guard', async () => {
     await using s3 = await startS3Server();
     await using caller = await startCaller(draw, optionsFor(s3, { egress: { allow: [] } }));

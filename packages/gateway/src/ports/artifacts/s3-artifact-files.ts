@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { Readable } from 'node:stream';
 import { LastcallError } from '@lastcall/core';
 import type { Egress, EgressResponse } from '../egress/egress.ts';
 import { EgressRefused } from '../egress/egress-refused.ts';
@@ -34,7 +33,7 @@ export function createS3ArtifactFiles({ endpoint, bucket, prefix = '', ...option
     },
     async read(id) {
       const answer = await send(options, { act: 'read', url: urlOf(id), method: 'GET' });
-      if (answer.status === 200) return Readable.toWeb(answer.body) as ReadableStream<Uint8Array>;
+      if (answer.status === 200) return streamOf(answer);
       const code = await codeOf(answer);
       if (answer.status === 404 && code !== 'NoSuchBucket') return undefined;
       throw refused('read', answer, code);
@@ -77,6 +76,19 @@ async function loadClient(): Promise<typeof import('aws4fetch')> {
     const message = 'Artifacts in S3 need the package aws4fetch, which cannot be loaded: npm install aws4fetch';
     throw new LastcallError('artifact_store', message, { cause });
   }
+}
+
+/** The bytes of an object. After `Readable.toWeb`, a stream that is cancelled before its first byte came would end the process. */
+function streamOf(answer: EgressResponse): ReadableStream<Uint8Array> {
+  const chunks = answer.body[Symbol.asyncIterator]();
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await chunks.next();
+      if (done === true) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: () => discard(answer),
+  });
 }
 
 /** Closes the body without reading the rest. Errors while it closes are ignored. */
