@@ -56,7 +56,7 @@ describe('doctor', () => {
     const doctor = (more: object) => lastcall(['doctor'], { folder: sick.path, env: { PORT: '0', ...more } });
     const { code, out } = await doctor({ S3_ID: 'key-id', S3_SECRET: 'key-secret' });
     expect(out).toMatch(
-      /^FAIL {2}Images and attachments cannot be stored in the bucket "pictures".* 404 NoSuchBucket\./m,
+      /^FAIL {2}The bucket "pictures".* does not work for images and attachments\..* 404 NoSuchBucket\./m,
     );
     expect(code).toBe(1);
     expect((await doctor({ S3_ID: 'key-id' })).out).toMatch(

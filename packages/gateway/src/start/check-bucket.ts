@@ -9,7 +9,7 @@ import { createSecrets } from '../telemetry/secrets.ts';
 import { openArtifacts } from './open-models.ts';
 
 /**
- * Tries the bucket for artifacts with a small file, which is deleted at once. Resolves with the name of the bucket, or with undefined if
+ * Tries the bucket for artifacts with a small file, which is written, read and deleted. Resolves with the name of the bucket, or with undefined if
  * artifacts are in a folder. Throws an error that says what is wrong.
  */
 export async function checkBucket(
@@ -20,10 +20,14 @@ export async function checkBucket(
   const id = `check-${newId(Date.now())}`;
   try {
     await files.write(id, new TextEncoder().encode('lastcall'));
-    await files.remove(id);
+    try {
+      await (await files.read(id))?.cancel();
+    } finally {
+      await files.remove(id);
+    }
     return s3.bucket;
   } catch (cause) {
-    const said = `Images and attachments cannot be stored in the bucket "${s3.bucket}" at ${s3.endpoint}. ${(cause as Error).message}`;
+    const said = `The bucket "${s3.bucket}" at ${s3.endpoint} does not work for images and attachments. ${(cause as Error).message}`;
     const advice = 'Correct artifacts.s3 in the configuration, or allow its keys to read, write and delete objects.';
     throw new LastcallError('artifact_store', `${said} ${advice}`, { cause });
   }

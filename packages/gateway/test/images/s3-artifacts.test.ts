@@ -138,7 +138,7 @@ describe('artifacts in S3', () => {
       const env = { S3_ID: S3_KEYS.accessKeyId, S3_SECRET };
       await using _gateway = await startTestGateway({ ...optionsFor(s3, { env }), logger: recordLogs(logs) });
       const methods = () => s3.site.requests.map(({ method }) => method);
-      await expect.poll(methods).toEqual(why === undefined ? ['PUT', 'DELETE'] : ['PUT']);
+      await expect.poll(methods).toEqual(why === undefined ? ['PUT', 'GET', 'DELETE'] : ['PUT']);
       const errors = () => logs.filter(({ level }) => level === 'error').map(({ message }) => message);
       const refusal = `The artifact could not be stored: the S3 server answered ${why}.`;
       await expect
@@ -147,11 +147,26 @@ describe('artifacts in S3', () => {
           why === undefined
             ? []
             : [
-                `Images and attachments cannot be stored in the bucket "pictures" at ${s3.site.url}. ${refusal} ${advice}`,
+                `The bucket "pictures" at ${s3.site.url} does not work for images and attachments. ${refusal} ${advice}`,
               ],
         );
       await expect.poll(() => s3.objects.size).toBe(0);
     }
+  });
+
+  test.each([
+    { denied: 'GET', act: 'read', left: 0 },
+    { denied: 'DELETE', act: 'deleted', left: 1 },
+  ])('[S18] keys that do not allow $denied are logged at the start', async ({ denied, act, left }) => {
+    const logs: LogEntry[] = [];
+    await using s3 = await startS3Server({ denied });
+    const env = { S3_ID: S3_KEYS.accessKeyId, S3_SECRET: S3_KEYS.secretAccessKey };
+    await using _gateway = await startTestGateway({ ...optionsFor(s3, { env }), logger: recordLogs(logs) });
+    const errors = () => logs.filter(({ level }) => level === 'error').map(({ message }) => message);
+    await expect
+      .poll(errors)
+      .toEqual([expect.stringContaining(`The artifact could not be ${act}: the S3 server answered 403 AccessDenied.`)]);
+    await expect.poll(() => s3.objects.size).toBe(left);
   });
 
   test('a file of a bucket that does not exist is unavailable, and not missing', async () => {

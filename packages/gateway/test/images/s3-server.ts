@@ -11,7 +11,14 @@ export interface S3Server extends AsyncDisposable {
   readonly objects: ReadonlyMap<string, Buffer>;
 }
 
-export async function startS3Server({ bucket = 'pictures' }: { readonly bucket?: string } = {}): Promise<S3Server> {
+export async function startS3Server({
+  bucket = 'pictures',
+  denied,
+}: {
+  readonly bucket?: string;
+  /** The method that its keys do not allow. */
+  readonly denied?: string;
+} = {}): Promise<S3Server> {
   const objects = new Map<string, Buffer>();
   const site = await startWebSite(
     (request, response) => {
@@ -19,6 +26,7 @@ export async function startS3Server({ bucket = 'pictures' }: { readonly bucket?:
       if (!isSigned(request)) return response.writeHead(403).end('<Error><Code>SignatureDoesNotMatch</Code></Error>');
       if (!url.startsWith(`/${bucket}/`))
         return response.writeHead(404).end('<?xml version="1.0"?><Error><Code>NoSuchBucket</Code></Error>');
+      if (method === denied) return response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>');
       if (method === 'DELETE') {
         objects.delete(url);
         return response.writeHead(204).end();
