@@ -126,6 +126,22 @@ test('[S7] what a person typed is not shown to another person who signs in in th
   expect(await name.inputValue()).toBe('');
 });
 
+test('[S7] what a person typed is not shown to another person who signs in in another tab of the browser', async () => {
+  const path = `/spaces/${space}`;
+  const { page } = await studio.open('/inbox');
+  await signIn(page, path, 'Ada');
+  const field = page.getByRole('textbox', { name: 'Write to Desk' });
+  const name = page.getByRole('region', { name: /^book_trip/ }).getByLabel('Name');
+  await field.fill('Ada resigns.');
+  await name.fill('Ada Lovelace');
+  const other = await page.context().newPage();
+  await signIn(other, path, 'Ben');
+  await other.getByRole('textbox', { name: 'Write to Desk' }).waitFor();
+  await expect.poll(() => field.inputValue()).toBe('');
+  await expect.poll(() => name.inputValue()).toBe('');
+  expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain('Ada');
+});
+
 test('[S7] what was edited in a configuration is still there after the session ended, until the user leaves it without saving', async () => {
   const [{ id }] = (await studio.gateway.api('/api/agents')).items;
   const path = `/agents/${id}?tab=config`;

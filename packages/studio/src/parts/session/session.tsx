@@ -50,13 +50,19 @@ export function RequireSession({
   children,
 }: RequireSessionProps): ReactElement | null {
   const [state, setState] = useState<State | undefined>();
+  const [others, setOthers] = useState(0);
   const queries = useQueryClient();
   const start = useCallback(
     (next: State) => {
-      if (isAnotherPerson(next.session)) onSignOut();
+      if (isAnotherPerson(next.session)) {
+        queries.clear();
+        onSignOut();
+        // The fields of an open page would still show what the person before has typed.
+        setOthers((count) => count + 1);
+      }
       setState(next);
     },
-    [onSignOut],
+    [queries, onSignOut],
   );
   useEffect(() => {
     first ??= firstSession();
@@ -80,7 +86,8 @@ export function RequireSession({
     (session: Session) => {
       const before = shown.current;
       if (JSON.stringify(before) === JSON.stringify(session)) return;
-      if (before === undefined) start({ session });
+      // Another session is another sign-in, perhaps in another tab of the browser.
+      if (before?.id !== session.id) start({ session });
       else {
         // The same user acts as another person, and keeps the drafts.
         isAnotherPerson(session);
@@ -115,7 +122,11 @@ export function RequireSession({
   );
   if (state === undefined) return null;
   if (state.session === undefined) return <SignInPage onSignedIn={setSession} why={state.why} />;
-  return <Context value={{ session: state.session, setSession }}>{children}</Context>;
+  return (
+    <Context key={others} value={{ session: state.session, setSession }}>
+      {children}
+    </Context>
+  );
 }
 
 /** For a page that acts as one person without a browser session, e.g. that of a link in a notification. */
