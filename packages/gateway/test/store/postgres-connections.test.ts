@@ -1,11 +1,13 @@
 import { sql } from 'kysely';
-import { describe, expect, test } from 'vitest';
+import { Client } from 'pg';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { checkStore } from '../../src/ports/store/check-store.ts';
 import { BatchingDriver } from '../../src/ports/store/postgres/postgres-driver.ts';
 import { createMigrationPool, createPool } from '../../src/ports/store/postgres/postgres-pool.ts';
 import { openPostgresStore } from '../../src/ports/store/postgres/postgres-store.ts';
 import type { GroupOptions, Tx } from '../../src/ports/store/store.ts';
 import { StoreUnavailable } from '../../src/ports/store/store-error.ts';
+import { waitFor } from '../../src/testing/wait-for.ts';
 import { forEachTest } from '../support/for-all-tests.ts';
 import { holdLock } from '../support/held-lock.ts';
 import { runStatements } from '../support/run-statements.ts';
@@ -117,6 +119,63 @@ test.each(['LATIN1', 'SQL_ASCII'])('a database in %s is refused if it cannot sto
     await expect(check()).rejects.toMatchObject(refused);
   }
   await runStatements(database, [`drop database ${name} with (force)`]);
+  await database.remove();
+});
+
+describe('a server that has room for two connections of the gateway', () => {
+  const database = forEachTest(onPostgres.create);
+  const role = `crowded_${process.pid}`;
+  const url = (): string => {
+    const own = new URL(database.location);
+    [own.username, own.password] = [role, 'secret'];
+    return own.href;
+  };
+  beforeEach(() =>
+    runStatements(database, [
+      `create role ${role} login password 'secret' connection limit 2`,
+      `grant pg_read_all_data, pg_write_all_data, pg_monitor to ${role}`,
+    ]),
+  );
+  afterEach(() => runStatements(database, [`drop owned by ${role}`, `drop role ${role}`]));
+
+  test('[G43] [S18] with other programs on all connections, requests and a start say that no more are accepted', async () => {
+    const store = await openPostgresStore({ url: url() });
+    const ping = (): Promise<unknown> => store.ping().catch((error: unknown) => error);
+    // The connections of the store end, and others take their places.
+    await runStatements(database, [`select pg_terminate_backend(pid) from pg_stat_activity where usename = '${role}'`]);
+    const others = [await connectOther(), await connectOther()];
+    const refusal = await waitFor(async () => {
+      const error = await ping();
+      return error instanceof StoreUnavailable && error.message.includes('connections') && error;
+    });
+    expect(refusal.message).toBe('The database accepts no more connections. Nothing was changed; try again shortly.');
+    await expect(checkStore({ databaseUrl: url(), home: '' })).rejects.toThrow(
+      /accepts no more connections \(too many connections for role "crowded_\d+"\)\. A gateway opens 12: raise the limit/,
+    );
+    for (const other of others) await other.end();
+    await waitFor(async () => !((await ping()) instanceof Error));
+    await store.close();
+  });
+
+  /** What was ended a moment ago may still count. */
+  const connectOther = (): Promise<Client> =>
+    waitFor(async () => {
+      const client = new Client({ connectionString: url() });
+      return await client.connect().then(
+        () => client,
+        () => false as const,
+      );
+    });
+});
+
+test('[G43] a full disk of the server is named, and not taken for a database that does not answer', async () => {
+  const database = await onPostgres.create();
+  const store = await database.open();
+  const full = store.transaction((tx) =>
+    sql`do $$ begin raise exception using errcode = 'disk_full'; end $$`.execute(tx.db),
+  );
+  await expect(full).rejects.toThrow('The disk of the database is full. Nothing was changed; try again shortly.');
+  await store.close();
   await database.remove();
 });
 

@@ -24,17 +24,30 @@ export class StoreUnavailable extends LastcallError {
   /** The commit was sent and not confirmed: the change may or may not have been made. */
   readonly inDoubt: boolean;
 
-  /** @param options - `isLost`: it will not answer until the gateway is started again. `isFull`: there is no room on its disk. */
   constructor(
     cause: unknown,
-    { inDoubt = false, isLost = false, isFull = false }: { inDoubt?: boolean; isLost?: boolean; isFull?: boolean } = {},
+    { inDoubt = false, isLost = false, isFull = false, isCrowded = false }: UnavailableOptions = {},
   ) {
     const unchanged = isLost
       ? 'Nothing was changed. The gateway has to be started again; its log says why.'
       : 'Nothing was changed; try again shortly.';
     const what = inDoubt ? 'It is not known whether the change was made: look before you try again.' : unchanged;
-    const why = isFull ? 'The disk of the database is full.' : 'The database does not answer.';
-    super('store_unavailable', `${why} ${what}`, { cause });
+    super('store_unavailable', `${reasonOf({ isFull, isCrowded })} ${what}`, { cause });
     this.inDoubt = inDoubt;
   }
+}
+
+interface UnavailableOptions {
+  readonly inDoubt?: boolean;
+  /** It will not answer until the gateway is started again. */
+  readonly isLost?: boolean;
+  /** There is no room on its disk. */
+  readonly isFull?: boolean;
+  /** It has as many connections as it may have. */
+  readonly isCrowded?: boolean;
+}
+
+function reasonOf({ isFull, isCrowded }: UnavailableOptions): string {
+  if (isFull) return 'The disk of the database is full.';
+  return isCrowded ? 'The database accepts no more connections.' : 'The database does not answer.';
 }

@@ -13,7 +13,14 @@ const GONE_MESSAGE: RegExp =
 export function toStoreError(error: unknown): unknown {
   const message = error instanceof Error ? error.message : '';
   const isGone = GONE.test(codeOf(error)) || GONE_MESSAGE.test(message) || isOfStandby(error);
-  return isGone ? new StoreUnavailable(error) : error;
+  return isGone
+    ? new StoreUnavailable(error, { isFull: codeOf(error) === '53100', isCrowded: isCrowded(error) })
+    : error;
+}
+
+/** True if the server, the database or the role has as many connections as it may have. */
+export function isCrowded(error: unknown): boolean {
+  return codeOf(error) === '53300';
 }
 
 /** The server is a standby. It becomes the primary soon, or its address will lead to another one. */

@@ -1,5 +1,5 @@
 import { StoreRefused, StoreUnavailable } from '../store-error.ts';
-import { codeOf, StandbyServer } from './postgres-error.ts';
+import { codeOf, isCrowded, StandbyServer } from './postgres-error.ts';
 
 /** Explains why a PostgreSQL store cannot be opened, and what to do. The message never contains the password. */
 export function toOpenError(
@@ -30,6 +30,8 @@ function refusalOf(error: unknown, url: URL, variable: string): string | undefin
   if (!(error instanceof StoreUnavailable)) return undefined;
   if (error.cause instanceof StandbyServer)
     return `${server} is a standby, which only reads. Promote it, or set ${variable} to the primary.`;
+  if (isCrowded(error.cause))
+    return `${server} accepts no more connections (${messageOf(error.cause)}). A gateway opens 12: raise the limit, which is max_connections or the CONNECTION LIMIT of the role or the database, end others, or put a pooler in between.`;
   return `${server} does not answer (${reasonOf(error.cause)}). Start it, or correct ${variable}.`;
 }
 
@@ -64,7 +66,10 @@ function nameOf(url: URL): string {
 
 /** A pooler says in words why it refuses, and its code says nothing. */
 function reasonOf(cause: unknown): string {
-  const message = cause instanceof Error ? cause.message : String(cause);
   const code = codeOf(cause);
-  return code === '' || code === '08P01' ? message : code;
+  return code === '' || code === '08P01' ? messageOf(cause) : code;
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
 }
