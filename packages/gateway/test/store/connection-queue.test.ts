@@ -76,3 +76,17 @@ test('3: connections that cannot be opened do not count as returned', async () =
   await vi.advanceTimersByTimeAsync(2_000);
   expect((await ended).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', ...Array(3).fill('rejected')]);
 });
+
+test('4: a caller whose connection the server has no room for gets one that is returned, and the server is asked again later', async () => {
+  const queue = new ConnectionQueue({ connections: 2, silenceMs: 10_000, crowdedMs: 1_000 });
+  await Promise.all([queue.turn({ isUrgent: true }), queue.turn({ isUrgent: true })]);
+  let using = 1;
+  for (let caller = 0; caller < 2; caller++) void queue.turnOfAnother({ isUrgent: true }).then(() => using++);
+  await settled();
+  expect(using).toBe(1);
+  queue.pass();
+  await settled();
+  expect(using).toBe(2);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(using).toBe(3);
+});

@@ -138,6 +138,21 @@ describe('a server that has room for two connections of the gateway', () => {
   );
   afterEach(() => runStatements(database, [`drop owned by ${role}`, `drop role ${role}`]));
 
+  test('[G43] requests share the open connections, and none fails because no further one can be opened', async () => {
+    const store = await openPostgresStore({ url: url() });
+    const write = (_: unknown, index: number): Promise<void> =>
+      store.transaction(async (tx) => {
+        tx.send(insertSetting, { key: `key ${index}`, value: '1' });
+        // As long as it runs, others ask for connections.
+        await sql`select pg_sleep(0.02)`.execute(tx.db);
+      });
+    const read = (): Promise<unknown> => store.db.selectFrom('settings').select('key').execute();
+    const ended = await Promise.allSettled([...Array.from({ length: 30 }, write), ...Array.from({ length: 30 }, read)]);
+    expect(ended.filter(({ status }) => status === 'rejected')).toEqual([]);
+    expect(await read()).toHaveLength(30);
+    await store.close();
+  });
+
   test('[G43] [S18] with other programs on all connections, requests and a start say that no more are accepted', async () => {
     const store = await openPostgresStore({ url: url() });
     const ping = (): Promise<unknown> => store.ping().catch((error: unknown) => error);

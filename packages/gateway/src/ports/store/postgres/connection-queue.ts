@@ -8,23 +8,28 @@ import { StoreUnavailable } from '../store-error.ts';
  * 2. Urgent callers go first, and no other starves: see FairQueue.
  * 3. Waiting fails if no connection came back for `silenceMs`, because then the database does not answer. It does not fail because many
  *    wait: a busy database is not an outage, and a run that gives up must tell its model that it does not know what its calls have done.
+ * 4. If the server has no room for one more connection, its caller waits like the others for one that is open. Its place stays empty for
+ *    `crowdedMs`, and then the server is asked again.
  *
  *     turn ──▶ free? ── yes ──▶ uses a connection ──▶ pass ──▶ the next one that waits
- *                │               └─ there is none ──▶ forgo ──▶ the next one that waits
+ *                │               ├─ there is none ──▶ forgo ──▶ the next one that waits
+ *                │               └─ no room ──▶ turnOfAnother ──▶ waits
  *                └─ no ──▶ waits ──▶ none came back for `silenceMs`: StoreUnavailable, for all that wait
  */
 export class ConnectionQueue {
   readonly #waiting = new FairQueue<Waiting>({ ranks: 2 });
   readonly #silenceMs: number;
+  readonly #crowdedMs: number;
   #free: number;
   #silence: NodeJS.Timeout | undefined;
 
-  constructor({ connections, silenceMs }: { readonly connections: number; readonly silenceMs: number }) {
+  constructor({ connections, silenceMs, crowdedMs = CROWDED_MS }: ConnectionQueueOptions) {
     this.#free = connections;
     this.#silenceMs = silenceMs;
+    this.#crowdedMs = crowdedMs;
   }
 
-  /** Resolves when the caller may use a connection. The caller then calls `pass` or `forgo` once. */
+  /** Resolves when the caller may use a connection. The caller then calls `pass`, `forgo` or `turnOfAnother` once. */
   async turn({ isUrgent }: { readonly isUrgent: boolean }): Promise<void> {
     if (this.#free > 0) {
       this.#free--;
@@ -48,6 +53,12 @@ export class ConnectionQueue {
     this.#goNext();
   }
 
+  /** The server has no room for the connection of the caller, who waits for another turn instead. */
+  async turnOfAnother(options: { readonly isUrgent: boolean }): Promise<void> {
+    setTimeout(() => this.#goNext(), this.#crowdedMs).unref();
+    await this.turn(options);
+  }
+
   #goNext(): void {
     const next = this.#waiting.take();
     if (next === undefined) this.#free++;
@@ -65,6 +76,16 @@ export class ConnectionQueue {
     for (let next = this.#waiting.take(); next !== undefined; next = this.#waiting.take()) next.fail(error);
   }
 }
+
+interface ConnectionQueueOptions {
+  readonly connections: number;
+  readonly silenceMs: number;
+  /** Default 1,000. */
+  readonly crowdedMs?: number;
+}
+
+/** Each attempt costs the server a process, and a server that is full is seldom full for less. */
+const CROWDED_MS = 1_000;
 
 interface Waiting {
   readonly rank: number;

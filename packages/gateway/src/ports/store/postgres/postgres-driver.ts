@@ -22,7 +22,7 @@ import {
   type Prepared,
   StatementSkipped,
 } from './postgres-batch.ts';
-import { toStoreError } from './postgres-error.ts';
+import { isCrowded, toStoreError } from './postgres-error.ts';
 import { assertPrimary, type SessionSettings, setForTransaction } from './postgres-session.ts';
 
 /** Kysely's own dialect on our driver. */
@@ -174,17 +174,21 @@ export class BatchingDriver implements Driver {
   async lend({ isUrgent }: { readonly isUrgent: boolean }): Promise<BatchingConnection> {
     assertOutsideTransaction();
     await this.#queue.turn({ isUrgent });
-    const client = await this.#connect();
+    const client = await this.#connect({ isUrgent });
     const prepared = this.#prepared.get(client) ?? new Map();
     this.#prepared.set(client, prepared);
     return new BatchingConnection(client, prepared, this.#pooled);
   }
 
   /** The pool may also throw before it returns a promise, e.g. if the file of a certificate cannot be read. */
-  async #connect(): Promise<PoolClient> {
+  async #connect(options: { readonly isUrgent: boolean }): Promise<PoolClient> {
     try {
       return await this.#pool.connect();
     } catch (error) {
+      if (isCrowded(error) && this.#pool.totalCount > 0) {
+        await this.#queue.turnOfAnother(options);
+        return await this.#connect(options);
+      }
       this.#queue.forgo();
       throw toStoreError(error);
     }
