@@ -31,6 +31,8 @@ describe('a schedule', () => {
     ['with an offset', { at: '2026-05-01T09:00:00.250+02:00' }, '2026-05-01T07:00:00.250Z'],
     ['a local time', { at: '2026-05-01T09:00', timeZone: 'Europe/Berlin' }, '2026-05-01T07:00:00.000Z'],
     ['a local time in winter', { at: '2026-02-01T09:00:00', timeZone: 'Europe/Berlin' }, '2026-02-01T08:00:00.000Z'],
+    ['an instant without seconds', { at: '2026-05-01T09:00Z' }, '2026-05-01T09:00:00.000Z'],
+    ['an offset without seconds', { at: '2026-05-01T09:00+02:00' }, '2026-05-01T07:00:00.000Z'],
     ['a local time without a zone', { at: '2026-05-01T09:00' }, '2026-05-01T09:00:00.000Z'],
     ['an offset beside a zone', { at: '2026-05-01T09:00:00Z', timeZone: 'Asia/Tokyo' }, '2026-05-01T09:00:00.000Z'],
     ['milliseconds', { at: NOW + 5 }, '2026-01-01T12:00:00.005Z'],

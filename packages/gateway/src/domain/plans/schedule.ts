@@ -63,7 +63,11 @@ function firstInstant(cron: string, timeZone: string, now: number): number | und
   }
 }
 
-const isoTime = z.iso.datetime({ offset: true, local: true });
+// RFC 3339 wants seconds before an offset, and ISO 8601 does not.
+const isoTime = z.union([
+  z.iso.datetime({ offset: true, local: true }),
+  z.iso.datetime({ offset: true, precision: -1 }),
+]);
 const HAS_OFFSET = /(Z|[+-]\d\d:\d\d)$/;
 
 function parseTime(at: string | number, timeZone: string): number {
