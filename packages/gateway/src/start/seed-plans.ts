@@ -18,14 +18,7 @@ export async function seedPlans(
   if (agentId === undefined) return;
   const stored = await listPlans(tx.db, agentId);
   const wanted = plans.filter(({ agent }) => agent === agentName);
-  for (const { agent: _agent, name, ...plan } of wanted) {
-    const seed = { ...plan, name: name ?? plan.key };
-    await inFile(seed.key, async () => {
-      if (stored.some((one) => isSame(one, seed))) return;
-      await setPlans(tx, agentId, [seed], { setter: 'file', defaults });
-      log(`Set the plan ${JSON.stringify(seed.key)} of the agent ${JSON.stringify(agentName)}.`);
-    });
-  }
+  // First, because they count towards the limit of plans.
   const dropped = stored.filter(({ key, setBy }) => setBy === 'file' && !wanted.some((one) => one.key === key));
   await deletePlans(
     tx,
@@ -36,6 +29,14 @@ export async function seedPlans(
     log(
       `Deleted the plan ${JSON.stringify(key)} of the agent ${JSON.stringify(agentName)}: the configuration no longer has it.`,
     );
+  for (const { agent: _agent, name, ...plan } of wanted) {
+    const seed = { ...plan, name: name ?? plan.key };
+    await inFile(seed.key, async () => {
+      if (stored.some((one) => isSame(one, seed))) return;
+      await setPlans(tx, agentId, [seed], { setter: 'file', defaults });
+      log(`Set the plan ${JSON.stringify(seed.key)} of the agent ${JSON.stringify(agentName)}.`);
+    });
+  }
 }
 
 function isSame(

@@ -216,6 +216,16 @@ describe('plans of the configuration file', () => {
     expect(await starts('Scribe')).toEqual({ Clerk: [own], Scribe: [['report', 'file']] });
   });
 
+  it('[O6] an agent that has as many plans as it may have gets one with another key when the file renames it', async () => {
+    const home = await scratchFolder('renamed-plan');
+    const limited = [{ name: 'Clerk', instructions: 'Work.', limits: { maxPlans: 1 } }];
+    const plan = { agent: 'Clerk', instruction: 'Write the report.', cron: '0 9 * * *' };
+    await (await startTestGateway({ home, agents: limited, plans: [{ ...plan, key: 'report' }] })).stop();
+    await using gateway = await startTestGateway({ home, agents: limited, plans: [{ ...plan, key: 'daily-report' }] });
+    const { items } = await gateway.api(`/api/agents/${await idOf(gateway)}/plans`);
+    expect(items.map(({ key }: Plan) => key)).toEqual(['daily-report']);
+  });
+
   it('[O6] an unknown agent, a key twice or a wrong schedule stops the start with its place', async () => {
     const plan = { agent: 'Clerk', key: 'report', instruction: 'Write it.', cron: '0 9 * * *' };
     const start = (...plans: object[]) => startTestGateway({ agents, plans: plans as never });
