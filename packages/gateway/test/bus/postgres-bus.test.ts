@@ -154,6 +154,39 @@ test('[G43] events published while the database is away are delivered later', as
   await heard.until((notice) => notice.seq === seq || notice.seq === 0);
 });
 
+test('[G43] a bus that cannot connect again says why, and delivers events once it can', async () => {
+  const warnings: string[] = [];
+  const warn = (message: string, error: unknown): void => void warnings.push(`${message} ${error}`);
+  const third = createPostgresBus({ url, logger: { ...quiet, warn } });
+  await third.start();
+  const heard = listenTo(third, 'c');
+  await allowConnections(false);
+  await until('both connections were refused for some time', () => warnings.filter(isOfRefusal).length === 2);
+  await allowConnections(true);
+  await heard.until(seqIs(0));
+  one.publish([eventOf('c', 7)]);
+  await heard.until(seqIs(7));
+  await third.stop();
+});
+
+const quiet = { debug() {}, info() {}, warn() {}, error() {} };
+
+const isOfRefusal = (warning: string): boolean =>
+  /^The bus still has no connection to the database: .* is not currently accepting connections/.test(warning);
+
+/** Refuses connections as a server does that has no room for more, and ends those that are open. */
+async function allowConnections(isAllowed: boolean): Promise<void> {
+  const other = new URL(url);
+  const name = other.pathname.slice(1);
+  other.pathname = '/postgres';
+  const client = new Client({ connectionString: other.href });
+  await client.connect();
+  await client.query(`alter database ${name} allow_connections ${isAllowed}`);
+  if (!isAllowed)
+    await client.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]);
+  await client.end();
+}
+
 test('[G43] a publisher whose connection is cut sends again', async () => {
   const heard = listenTo(other, 'c');
   for (let seq = 1; seq <= 3; seq++) {

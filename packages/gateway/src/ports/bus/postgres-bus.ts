@@ -28,7 +28,9 @@ export function createPostgresBus({ url, directUrl, logger }: PostgresBusOptions
   const subscribers = new Subscribers(logger);
   const onBreak = (error: unknown): void =>
     logger?.warn('The bus lost a connection to the database, and reconnects.', error);
-  const publisher = new ReconnectingClient({ url, onBreak, onConnect: async () => outbox.open() });
+  const onAway = (error: unknown): void =>
+    logger?.warn('The bus still has no connection to the database: events between gateways wait until it has.', error);
+  const publisher = new ReconnectingClient({ url, onBreak, onAway, onConnect: async () => outbox.open() });
   // As lines, because the quotes of packets would have to be escaped in an array.
   const outbox = new Outbox((notices) =>
     publisher.query('select pg_notify($1, packet) from unnest(string_to_array($2, chr(10))) as packet', [
@@ -40,6 +42,7 @@ export function createPostgresBus({ url, directUrl, logger }: PostgresBusOptions
   const listener = new ReconnectingClient({
     url: directUrl ?? url,
     onBreak,
+    onAway,
     onNotification: receive,
     async onConnect(client) {
       await client.query(`listen ${CHANNEL}`);

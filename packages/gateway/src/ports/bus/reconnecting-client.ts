@@ -9,9 +9,14 @@ export interface ReconnectingClientOptions {
   readonly onNotification?: (payload: string) => void;
   /** Called with the reason when a connection breaks. */
   readonly onBreak: (error: unknown) => void;
+  /** Called with the reason when no new connection could be made for some time: after about two seconds, and then about once a minute. */
+  readonly onAway: (error: unknown) => void;
 }
 
 const RETRY = { firstMs: 50, maxMs: 2_000 };
+/** By then a database that was restarted has usually come back. */
+const AWAY_ATTEMPTS = 6;
+const AWAY_EVERY = 30;
 /** How often the connection is checked. Without the check, a connection that died silently would not be noticed. */
 const CHECK_MS = 10_000;
 const TIMEOUT_MS = 5_000;
@@ -88,7 +93,8 @@ export class ReconnectingClient {
     for (let attempt = 1; !signal.aborted; attempt++) {
       try {
         return await this.#connect();
-      } catch {
+      } catch (error) {
+        if (!signal.aborted && attempt % AWAY_EVERY === AWAY_ATTEMPTS) this.#options.onAway(error);
         await sleep(backoffMs(attempt, RETRY), undefined, { signal }).catch(() => {});
       }
     }
