@@ -6,6 +6,7 @@ import { verifyWebhook } from '../../src/domain/calls/webhook-signature.ts';
 import { createEntity } from '../../src/domain/entities/entity.ts';
 import { newId } from '../../src/domain/new-id.ts';
 import { noteFailure } from '../../src/domain/notify/note-event.ts';
+import { planNotifications } from '../../src/domain/notify/plan-notifications.ts';
 import { sweepNotifications } from '../../src/domain/notify/sweep-notifications.ts';
 import { endAttempt, takeDue } from '../../src/domain/notify/take-due.ts';
 import { createProject } from '../../src/domain/projects/project.ts';
@@ -129,21 +130,37 @@ describeIdleWorld('notifications', ({ world, kind, beside }) => {
   });
 
   test('[O8] an attempt of a gateway that died is repeated with the same id', async () => {
-    await using site = await startWebSite((_request, response) => {
-      if (site.requests.length > 1) response.end();
-    });
+    await using site = await startWebSite();
     const target = targetTo(webhookTo(site.url), { name: 'crashed' });
     const callId = await openCall(world, await world.agent());
-    {
-      await using dying = deliver(world, [target], { allow: [site.host] });
-      await dying.deliveries.tick();
-      await waitFor(() => site.requests[0]);
-    }
+    await planNotifications(world.services, new Map([[target.name, target]]));
+    const taken = await world.in((tx) => takeDue(tx, { target: target.name, limit: 5, timeoutMs: 10_000 }));
     expect(await rowsOf(world, { callId })).toMatchObject([{ status: 'pending', attempts: 1 }]);
     await makeDue(world);
     await using next = deliver(otherWorld, [target], { allow: [site.host] });
     await next.send();
     expect(await rowsOf(world, { callId })).toMatchObject([{ status: 'sent', attempts: 2 }]);
+    expect(ids(site)).toEqual(taken.map(({ id }) => id));
+  });
+
+  test('[O8] an attempt that a stop breaks off does not count, and is made again at once, also the last one', async () => {
+    await using site = await startWebSite((_request, response) => {
+      if (site.requests.length > 1) response.end();
+    });
+    const target = targetTo(webhookTo(site.url), { name: 'stopped' });
+    const callId = await openCall(world, await world.agent());
+    {
+      await using stopping = deliver(world, [target], { allow: [site.host] });
+      await planNotifications(world.services, new Map([[target.name, target]]));
+      await world.in((tx) =>
+        tx.db.updateTable('notifications').set({ attempts: 9 }).where('call_id', '=', callId).execute(),
+      );
+      await stopping.deliveries.tick();
+      await waitFor(() => site.requests[0]);
+    }
+    await using next = deliver(otherWorld, [target], { allow: [site.host] });
+    await next.send();
+    expect(await rowsOf(world, { callId })).toMatchObject([{ status: 'sent', attempts: 10 }]);
     expect(new Set(ids(site)).size).toBe(1);
   });
 

@@ -70,6 +70,17 @@ export async function endAttempt(tx: Tx, { id, attempts }: NotificationRow, end:
   return isOver;
 }
 
+/** Gives back an attempt that a stop broke off: another gateway, or the next start, makes it at once. */
+export async function returnAttempt(tx: Tx, { id, attempts }: NotificationRow): Promise<void> {
+  await tx.db
+    .updateTable('notifications')
+    .set({ attempts: attempts - 1, next_at: tx.now() })
+    .where('id', '=', id)
+    .where('attempts', '=', attempts)
+    .where('status', '=', 'pending')
+    .execute();
+}
+
 function retryMs(attempts: number, end: AttemptEnd): number {
   const asked = end.kind === 'failed' ? (end.retryAfterMs ?? 0) : 0;
   return Math.max(Math.min(asked, LATEST_RETRY_MS), backoffMs(attempts, { firstMs: FIRST_RETRY_MS }));

@@ -1,7 +1,7 @@
 import type { NotifyTarget, OpenTargets } from '../../domain/notify/notify-target.ts';
 import { planNotifications } from '../../domain/notify/plan-notifications.ts';
 import { type NoticeContext, type ReadNotice, readNotice } from '../../domain/notify/read-notice.ts';
-import { type AttemptEnd, endAttempt, takeDue } from '../../domain/notify/take-due.ts';
+import { type AttemptEnd, endAttempt, returnAttempt, takeDue } from '../../domain/notify/take-due.ts';
 import type { Egress } from '../../ports/egress/egress.ts';
 import type { Services } from '../../ports/services.ts';
 import type { NotificationRow } from '../../ports/store/schema/tables.ts';
@@ -103,8 +103,10 @@ export class Deliveries {
   async #attempt(target: NotifyTarget, row: NotificationRow): Promise<AttemptEnd> {
     const { store } = this.#services;
     const end = await this.#send(target, row);
-    // An attempt that the stop broke off does not count: its time is stored already, and it is made again then.
-    if (end.kind === 'failed' && this.#stopping.signal.aborted) return end;
+    if (end.kind === 'failed' && this.#stopping.signal.aborted) {
+      await store.transaction((tx) => returnAttempt(tx, row));
+      return end;
+    }
     const isOver = await store.transaction((tx) => endAttempt(tx, row, end));
     this.#tell(target, row, end, isOver);
     return end;
