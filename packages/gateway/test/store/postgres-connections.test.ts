@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { sql } from 'kysely';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -7,10 +8,11 @@ import { createMigrationPool, createPool } from '../../src/ports/store/postgres/
 import { openPostgresStore } from '../../src/ports/store/postgres/postgres-store.ts';
 import type { GroupOptions, Tx } from '../../src/ports/store/store.ts';
 import { StoreUnavailable } from '../../src/ports/store/store-error.ts';
-import { waitFor } from '../../src/testing/wait-for.ts';
+import { startTestGateway, waitFor } from '../../src/testing/index.ts';
 import { forEachTest } from '../support/for-all-tests.ts';
 import { holdLock } from '../support/held-lock.ts';
 import { runStatements } from '../support/run-statements.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { insertSetting } from '../support/settings.ts';
 import { onPostgres } from '../support/stores.ts';
 
@@ -170,6 +172,30 @@ describe('a server that has room for two connections of the gateway', () => {
     for (const other of others) await other.end();
     await waitFor(async () => !((await ping()) instanceof Error));
     await store.close();
+  });
+
+  test('[G43] with a password that was changed the gateway answers 503, not 500, logs why, and continues once it is right', async () => {
+    const home = await scratchFolder('refused');
+    await runStatements(database, [`alter role ${role} connection limit 30`]);
+    const errors: string[] = [];
+    const log = { debug() {}, info() {}, warn() {}, error: (...given: unknown[]) => void errors.push(inspect(given)) };
+    await using gateway = await startTestGateway({ home, databaseUrl: url(), logger: log });
+    await runStatements(database, [
+      `alter role ${role} password 'another'`,
+      `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${role}'`,
+    ]);
+    const refused = await waitFor(async () => {
+      const response = await gateway.request('/api/agents');
+      return response.status !== 200 && response;
+    });
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get('retry-after')).toBe('2');
+    // The first answers may be of connections that were just ended.
+    await waitFor(async () => JSON.stringify(await gateway.api('/api/agents')).includes('accepts no more connections'));
+    expect(errors.filter((line) => !line.includes('The database accepts no more connections'))).toEqual([]);
+    expect(errors.join()).toContain('password authentication failed');
+    await runStatements(database, [`alter role ${role} password 'secret'`]);
+    await waitFor(async () => (await gateway.request('/api/agents')).status === 200);
   });
 
   /** What was ended a moment ago may still count. */

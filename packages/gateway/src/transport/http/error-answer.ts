@@ -23,7 +23,8 @@ export const errorBodySchema: z.ZodType<ErrorBody> = z
 /** Converts any error to a response. Unexpected errors are logged, and the client only gets the request's id. */
 export function errorAnswer(error: unknown, { requestId, logger }: { requestId: string; logger: Logger }): Response {
   if (error instanceof ApiError) return errorResponse(error);
-  if (error instanceof StoreUnavailable)
+  if (error instanceof StoreUnavailable) {
+    if (error.isRefused) logger.error(error.message, { requestId, error: error.cause });
     return errorResponse(
       new ApiError('store_unavailable', error.message, {
         retryAfter: 2,
@@ -31,6 +32,7 @@ export function errorAnswer(error: unknown, { requestId, logger }: { requestId: 
         ...(error.inDoubt ? { details: { inDoubt: true } } : {}),
       }),
     );
+  }
   if (error instanceof ArtifactsUnavailable) {
     logger.error(error.message, { requestId, error: error.cause });
     return errorResponse(new ApiError('artifacts_unavailable', error.message, { retryAfter: 5 }));

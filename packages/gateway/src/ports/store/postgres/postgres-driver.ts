@@ -22,7 +22,7 @@ import {
   type Prepared,
   StatementSkipped,
 } from './postgres-batch.ts';
-import { isCrowded, toStoreError } from './postgres-error.ts';
+import { isCrowded, toConnectError, toStoreError } from './postgres-error.ts';
 import { assertPrimary, type SessionSettings, setForTransaction } from './postgres-session.ts';
 
 /** Kysely's own dialect on our driver. */
@@ -190,7 +190,7 @@ export class BatchingDriver implements Driver {
         return await this.#connect(options);
       }
       this.#queue.forgo();
-      throw toStoreError(error);
+      throw toConnectError(error);
     }
   }
 

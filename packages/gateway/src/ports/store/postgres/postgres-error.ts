@@ -1,3 +1,4 @@
+import { DatabaseError } from 'pg';
 import { StoreUnavailable } from '../store-error.ts';
 
 /**
@@ -14,8 +15,15 @@ export function toStoreError(error: unknown): unknown {
   const message = error instanceof Error ? error.message : '';
   const isGone = GONE.test(codeOf(error)) || GONE_MESSAGE.test(message) || isOfStandby(error);
   return isGone
-    ? new StoreUnavailable(error, { isFull: codeOf(error) === '53100', isCrowded: isCrowded(error) })
+    ? new StoreUnavailable(error, { isFull: codeOf(error) === '53100', isRefused: isCrowded(error) })
     : error;
+}
+
+/** Converts an error that came instead of a connection. Whatever the server says, it opens none now, and nothing was sent to it. */
+export function toConnectError(error: unknown): unknown {
+  const converted = toStoreError(error);
+  const isAnswer = error instanceof DatabaseError && !(converted instanceof StoreUnavailable);
+  return isAnswer ? new StoreUnavailable(error, { isRefused: true }) : converted;
 }
 
 /** True if the server, the database or the role has as many connections as it may have. */
