@@ -3,11 +3,12 @@ import { isNeverSent } from '../../../ports/egress/never-sent.ts';
 /**
  * Why a call has no result.
  * - `answered`: the server answered with an error.
- * - `not-sent`: the server did not accept the call, so nothing happened.
+ * - `refused`: the server did not accept this call, and nothing happened. The connection is good.
+ * - `not-sent`: the call did not get through, so nothing happened. A new connection may help.
  * - `lost`: it is unknown whether the server acted.
  */
 export interface CallFailure {
-  readonly kind: 'answered' | 'not-sent' | 'lost';
+  readonly kind: 'answered' | 'refused' | 'not-sent' | 'lost';
   readonly message: string;
 }
 
@@ -24,7 +25,7 @@ export function callFailure(error: unknown): CallFailure {
   const httpStatus = status ?? (data as { status?: unknown } | undefined)?.status;
   if ((error as Error | undefined)?.name === 'UnauthorizedError') return { kind: 'not-sent', message: text };
   if (isNeverSent(error) || code === 'NOT_CONNECTED') return { kind: 'not-sent', message: text };
-  if (typeof httpStatus === 'number') return { kind: isRefusal(httpStatus) ? 'not-sent' : 'lost', message: text };
+  if (typeof httpStatus === 'number') return { kind: kindOf(httpStatus), message: `HTTP ${httpStatus}: ${text}` };
   if (code === STREAM_ENDED.code && text.includes(STREAM_ENDED.message)) return { kind: 'lost', message: text };
   if (code === URL_NEEDED) return { kind: 'answered', message: `${text}${urlsIn(data)}` };
   const isAnswer = typeof code === 'number' || ANSWERS.has(code);
@@ -45,9 +46,13 @@ function urlsIn(data: unknown): string {
 }
 
 /** A server that refuses the request has not run the tool. A server that failed may have. */
-function isRefusal(status: number): boolean {
-  return status >= 300 && status < 500;
+function kindOf(status: number): 'refused' | 'not-sent' | 'lost' {
+  if (status < 300 || status >= 500) return 'lost';
+  return status < 400 || NEEDS_CONNECTION.has(status) ? 'not-sent' : 'refused';
 }
+
+/** Statuses for a session or a token that the server no longer knows. Any other refusal is about the call alone. */
+const NEEDS_CONNECTION: ReadonlySet<number> = new Set([400, 401, 404, 410]);
 
 /** The client's error codes for an answer that it does not understand. */
 const ANSWERS: ReadonlySet<unknown> = new Set([

@@ -44,6 +44,8 @@ const FIRST_LIST_MS = 15_000;
 /** How long a call waits for a server that is down, because it may be back in a moment. */
 const CALL_PATIENCE_MS = 5_000;
 const MOST_ATTEMPTS = 3;
+/** The server is there and has decided about the call. To reconnect would cut off the calls of other runs. */
+const FINAL: ReadonlySet<CallFailure['kind']> = new Set(['answered', 'refused']);
 const NO_TOOLS: McpSnapshot = { tools: [] };
 
 /**
@@ -111,7 +113,7 @@ export class McpConnection {
       const client = this.#state.kind === 'up' ? this.#state.client : await this.#whenUp(definition, call.signal);
       if ('notSent' in client) return this.#failed({ kind: 'not-sent', message: client.notSent });
       const called = await this.#callOnce(client, { ...call, definition });
-      if ('result' in called || called.failure.kind === 'answered' || attempt === MOST_ATTEMPTS) return called;
+      if ('result' in called || FINAL.has(called.failure.kind) || attempt === MOST_ATTEMPTS) return called;
       if (called.failure.kind === 'not-sent') this.#change({ type: 'lost', client, problem: called.failure.message });
       else {
         this.#demandList();

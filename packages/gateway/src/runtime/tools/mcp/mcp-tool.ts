@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { dataSchema } from '../../../config/data-schema.ts';
 import type { McpServerConfig } from '../../../config/mcp-server.ts';
 import { askingCall } from './asking-call.ts';
+import type { CallFailure } from './call-failure.ts';
 import type { McpConnection } from './mcp-connection.ts';
 import type { McpDefinition } from './mcp-definition.ts';
 import { type McpResult, readMcpResult, type StoreFile } from './mcp-result.ts';
@@ -131,11 +132,13 @@ function outputCheck({ name, outputSchema }: McpDefinition): (result: McpResult)
 function failed(
   server: McpServerConfig,
   { name }: McpDefinition,
-  { kind, message }: { readonly kind: 'answered' | 'not-sent' | 'lost'; readonly message: string },
+  { kind, message }: CallFailure,
 ): unknown {
   switch (kind) {
     case 'answered':
       return fail(message);
+    case 'refused':
+      return fail(`The MCP server "${server.name}" refused the call, so "${name}" did not run: ${message}`);
     case 'not-sent':
       return fail(`The MCP server "${server.name}" cannot be reached, so "${name}" was not called: ${message}`);
     case 'lost':

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { createEgress } from '../../src/ports/egress/egress.ts';
+import { McpConnection } from '../../src/runtime/tools/mcp/mcp-connection.ts';
+import { KnownSecrets } from '../../src/telemetry/known-secrets.ts';
+import type { WebSite } from '../support/web-site.ts';
+import { startMcpAgent } from './mcp-agent.ts';
+import { startToolServer } from './tool-server.ts';
+
+test('[X15] a call that the server refuses leaves the connection, and the calls of others, as they are', async () => {
+  const [started, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await using site = await startToolServer({
+    pages: [['pay', 'limited']],
+    async call(name) {
+      if (name === 'limited') return 429;
+      started.resolve();
+      await finish.promise;
+      return { content: [{ type: 'text', text: 'paid' }] };
+    },
+  });
+  const connection = connectTo(site);
+  await connection.ready({ isFresh: false, withinMs: 60_000 });
+  const paying = connection.call({ name: 'pay', inputSchema: { type: 'object' } }, call);
+  await started.promise;
+  const refused = await connection.call({ name: 'limited', inputSchema: { type: 'object' } }, call);
+  finish.resolve();
+  expect(await paying).toMatchObject({ result: { content: [{ text: 'paid' }] } });
+  expect(refused).toMatchObject({ failure: { kind: 'refused', message: expect.stringContaining('HTTP 429') } });
+  expect(requestsOf(site, 'initialize')).toBe(1);
+  expect(requestsOf(site, 'tools/call')).toBe(2);
+  await connection.close();
+});
+
+test('[X15] the model reads that the server refused the call, and with which status', async () => {
+  await using site = await startToolServer({ pages: [['limited']], call: () => 429 });
+  await using agent = await startMcpAgent([{ name: 'web', transport: 'http', url: site.url }], {
+    egress: { allow: [site.host] },
+  });
+  const { settled } = await agent.run([{ toolName: 'web__limited' }]);
+  expect(settled[0]?.outcome).toMatchObject({ status: 'error', code: 'execution' });
+  expect(settled[0]?.outcome.text).toMatch(
+    /^The MCP server "web" refused the call, so "limited" did not run: HTTP 429: .*Not now\./,
+  );
+});
+
+function requestsOf(site: WebSite, method: string): number {
+  return site.requests.filter(({ body }) => body.includes(`"method":"${method}"`)).length;
+}
+
+const call = {
+  input: {},
+  mayRepeat: false,
+  signal: new AbortController().signal,
+  onProgress: () => {},
+  onAsk: async () => ({ action: 'decline' as const }),
+};
+
+function connectTo(site: WebSite): McpConnection {
+  return new McpConnection({
+    name: 'web',
+    transport: 'http',
+    connectTimeoutMs: 600_000,
+    address: async () => ({ transport: 'http', url: site.url, headers: {} }),
+    authorizationUrl: async () => undefined,
+    egress: createEgress({ allow: [site.host] }),
+    secrets: new KnownSecrets(),
+    logger: { debug() {}, info() {}, warn() {}, error() {} },
+    findHeld: async () => new Set(),
+  });
+}
