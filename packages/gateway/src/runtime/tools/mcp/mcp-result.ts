@@ -23,16 +23,23 @@ export type StoreFile = (bytes: Uint8Array, said: string) => Promise<string | un
  */
 export async function readMcpResult(result: unknown, store: StoreFile): Promise<McpResult> {
   const { content = [], structuredContent, isError } = (result ?? {}) as Record<string, unknown>;
+  const contents = Array.isArray(content) ? content : [];
   const read: ReadContent[] = [];
-  for (const one of Array.isArray(content) ? content : []) read.push(await readContent(one, store));
+  for (const one of contents) read.push(await readContent(one, store));
   const texts = read.map(({ text }) => text).filter((text) => text !== '');
-  const isOnlyStructured = texts.length === 0 && structuredContent !== undefined;
+  // Servers repeat structured content as text. A model would not see the content of one that sends only files with it.
+  if (structuredContent !== undefined && !contents.some(hasText)) texts.unshift(JSON.stringify(structuredContent));
   return {
     isError: isError === true,
     ...(structuredContent === undefined ? {} : { structured: structuredContent }),
-    text: isOnlyStructured ? JSON.stringify(structuredContent) : texts.join('\n\n'),
+    text: texts.join('\n\n'),
     images: read.flatMap(({ image }) => image ?? []),
   };
+}
+
+function hasText(content: unknown): boolean {
+  const { text, resource } = (content ?? {}) as { readonly text?: unknown; readonly resource?: { text?: unknown } };
+  return [text, resource?.text].some((one) => typeof one === 'string' && one !== '');
 }
 
 interface ReadContent {

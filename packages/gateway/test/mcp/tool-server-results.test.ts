@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { type McpAgent, startMcpAgent } from './mcp-agent.ts';
+import { PIXEL } from './misbehaving-server.ts';
+import { startToolServer } from './tool-server.ts';
+
+type Site = Awaited<ReturnType<typeof startToolServer>>;
+
+const agentOf = (site: Site, agent: object = {}): Promise<McpAgent> =>
+  startMcpAgent([{ name: 'web', transport: 'http', url: site.url }], { egress: { allow: [site.host] }, agent });
+
+test('[X16] the model reads structured content that comes with files and without text', async () => {
+  const structuredContent = { title: 'Sunset', width: 1 };
+  const content = [{ type: 'image', mimeType: 'image/png', data: PIXEL }];
+  await using site = await startToolServer({ pages: [['snap']], call: () => ({ content, structuredContent }) });
+  await using agent = await agentOf(site);
+  const { settled } = await agent.run([{ toolName: 'web__snap' }]);
+  expect(settled[0]?.outcome).toMatchObject({ status: 'ok', value: structuredContent });
+  expect(settled[0]?.outcome.text).toMatch(/^\{"title":"Sunset","width":1\}\n\n\[image\/png, 72 bytes, stored as /);
+  expect(settled[0]?.outcome.content).toHaveLength(1);
+});
