@@ -18,3 +18,19 @@ test('[X16] the model reads structured content that comes with files and without
   expect(settled[0]?.outcome.text).toMatch(/^\{"title":"Sunset","width":1\}\n\n\[image\/png, 72 bytes, stored as /);
   expect(settled[0]?.outcome.content).toHaveLength(1);
 });
+
+test('[X24] the tools of many small pages are all read, and no page after the last tool that is used', async () => {
+  const names = (from: number, count: number) => Array.from({ length: count }, (_, index) => `tool-${from + index}`);
+  const pagesOf = (count: number, size: number) =>
+    Array.from({ length: count / size }, (_, index) => names(index * size, size));
+  await using small = await startToolServer({ pages: pagesOf(500, 5) });
+  await using large = await startToolServer({ pages: pagesOf(6_000, 25) });
+  const servers = [small, large].map(({ url }, index) => ({ name: `web${index}`, transport: 'http' as const, url }));
+  await using agent = await startMcpAgent(servers, { egress: { allow: [small.host, large.host] } });
+  await agent.run();
+  const { items } = await agent.gateway.api('/api/mcp/servers');
+  expect(items.map((one: { status: string; tools: unknown[] }) => [one.status, one.tools.length])).toEqual([
+    ['up', 500],
+    ['up', 1_000],
+  ]);
+});

@@ -91,6 +91,8 @@ export interface OpenOptions {
 
 /** How long a server may take to list its tools. */
 const LIST_MS = 10_000;
+/** Enough for the 1,000 tools of a server that sends five at a time. A page may have 10 MB. */
+const MOST_PAGES = 200;
 /** A call ends by its own signal. The client's timeouts are disabled, because one of them would not cancel the call. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
@@ -104,6 +106,7 @@ export async function openClient(address: McpAddress, options: OpenOptions): Pro
     {
       versionNegotiation: { mode: 'auto', probe: { timeoutMs: probeMs(address, options.timeoutMs) } },
       capabilities: { elicitation: { form: {}, url: {} } },
+      listMaxPages: MOST_PAGES,
       // The answer may come days later, through another gateway.
       inputRequired: { autoFulfill: false },
       // Asks servers of 2026 for notifications. They are read below, without the client's own delays.

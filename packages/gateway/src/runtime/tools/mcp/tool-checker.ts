@@ -3,6 +3,7 @@ import { advertise, parseJson } from '@lastcall/core/internal';
 import { dataSchemas } from '../../../config/data-schema.ts';
 import { Slices } from '../../../ports/slices.ts';
 import type { KnownSecrets } from '../../../telemetry/known-secrets.ts';
+import { MOST_ENTRIES } from './list-entries.ts';
 import { fingerprintOf, type McpDefinition } from './mcp-definition.ts';
 import type { McpList } from './open-client.ts';
 import { paramHeaderProblem } from './param-headers.ts';
@@ -14,8 +15,6 @@ export interface UsableTools {
 }
 
 const MOST_TOOLS = 1_000;
-/** How many entries of a list are checked. */
-const MOST_ENTRIES = 2_000;
 /** The longest definition, as JSON. The whole definition is part of every request to a model. */
 const LONGEST_DEFINITION = 65_536;
 
