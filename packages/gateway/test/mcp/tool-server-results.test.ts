@@ -19,6 +19,22 @@ test('[X16] the model reads structured content that comes with files and without
   expect(settled[0]?.outcome.content).toHaveLength(1);
 });
 
+test('[X16] a malformed result is an error, and is not retried, because the tool has acted', async () => {
+  let calls = 0;
+  await using site = await startToolServer({
+    pages: [['pay']],
+    call() {
+      calls++;
+      return { content: 'paid' };
+    },
+  });
+  await using agent = await agentOf(site, { middleware: [{ retry: { attempts: 3 } }] });
+  const { settled } = await agent.run([{ toolName: 'web__pay' }]);
+  expect(settled[0]?.outcome).toMatchObject({ status: 'error', code: 'invalid_output' });
+  expect(settled[0]?.outcome.text).toMatch(/^"pay" has acted, but its result cannot be read: /);
+  expect(calls).toBe(1);
+});
+
 test('[X24] the tools of many small pages are all read, and no page after the last tool that is used', async () => {
   const names = (from: number, count: number) => Array.from({ length: count }, (_, index) => `tool-${from + index}`);
   const pagesOf = (count: number, size: number) =>

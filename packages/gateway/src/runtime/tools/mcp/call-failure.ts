@@ -3,12 +3,13 @@ import { isNeverSent } from '../../../ports/egress/never-sent.ts';
 /**
  * Why a call has no result.
  * - `answered`: the server answered with an error.
+ * - `malformed`: the server answered with a result that cannot be read. It has acted.
  * - `refused`: the server did not accept this call, and nothing happened. The connection is good.
  * - `not-sent`: the call did not get through, so nothing happened. A new connection may help.
  * - `lost`: it is unknown whether the server acted.
  */
 export interface CallFailure {
-  readonly kind: 'answered' | 'refused' | 'not-sent' | 'lost';
+  readonly kind: 'answered' | 'malformed' | 'refused' | 'not-sent' | 'lost';
   readonly message: string;
 }
 
@@ -28,7 +29,8 @@ export function callFailure(error: unknown): CallFailure {
   if (typeof httpStatus === 'number') return { kind: kindOf(httpStatus), message: `HTTP ${httpStatus}: ${text}` };
   if (code === STREAM_ENDED.code && text.includes(STREAM_ENDED.message)) return { kind: 'lost', message: text };
   if (code === URL_NEEDED) return { kind: 'answered', message: `${text}${urlsIn(data)}` };
-  const isAnswer = typeof code === 'number' || ANSWERS.has(code);
+  if (MALFORMED.has(code)) return { kind: 'malformed', message: text };
+  const isAnswer = typeof code === 'number' || code === 'CAPABILITY_NOT_SUPPORTED';
   return { kind: isAnswer ? 'answered' : 'lost', message: text };
 }
 
@@ -55,11 +57,7 @@ function kindOf(status: number): 'refused' | 'not-sent' | 'lost' {
 const NEEDS_CONNECTION: ReadonlySet<number> = new Set([400, 401, 404, 410]);
 
 /** The client's error codes for an answer that it does not understand. */
-const ANSWERS: ReadonlySet<unknown> = new Set([
-  'INVALID_RESULT',
-  'UNSUPPORTED_RESULT_TYPE',
-  'CAPABILITY_NOT_SUPPORTED',
-]);
+const MALFORMED: ReadonlySet<unknown> = new Set(['INVALID_RESULT', 'UNSUPPORTED_RESULT_TYPE']);
 
 function shorten(text: string): string {
   return text.length > 500 ? `${text.slice(0, 500).toWellFormed()}…` : text;

@@ -77,7 +77,8 @@ export class ListReader {
     } catch (error) {
       const isLate = (error as { code?: unknown }).code === 'REQUEST_TIMEOUT';
       this.#lateLists = isLate ? this.#lateLists + 1 : 0;
-      const isAnswer = callFailure(error).kind === 'answered' || (isLate && this.#lateLists < MOST_LATE_LISTS);
+      const { kind } = callFailure(error);
+      const isAnswer = kind === 'answered' || kind === 'malformed' || (isLate && this.#lateLists < MOST_LATE_LISTS);
       if (isAnswer || this.#options.isCalling()) throw error;
       throw new ServerGone(callFailure(error).message, { cause: error });
     }

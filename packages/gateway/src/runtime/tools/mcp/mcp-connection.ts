@@ -45,7 +45,7 @@ const FIRST_LIST_MS = 15_000;
 const CALL_PATIENCE_MS = 5_000;
 const MOST_ATTEMPTS = 3;
 /** The server is there and has decided about the call. To reconnect would cut off the calls of other runs. */
-const FINAL: ReadonlySet<CallFailure['kind']> = new Set(['answered', 'refused']);
+const FINAL: ReadonlySet<CallFailure['kind']> = new Set(['answered', 'malformed', 'refused']);
 const NO_TOOLS: McpSnapshot = { tools: [] };
 
 /**

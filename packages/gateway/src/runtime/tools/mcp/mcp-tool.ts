@@ -137,6 +137,8 @@ function failed(
   switch (kind) {
     case 'answered':
       return fail(message);
+    case 'malformed':
+      return fail(`"${name}" has acted, but its result cannot be read: ${message}`, { code: 'invalid_output' });
     case 'refused':
       return fail(`The MCP server "${server.name}" refused the call, so "${name}" did not run: ${message}`);
     case 'not-sent':
