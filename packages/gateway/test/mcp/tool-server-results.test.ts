@@ -35,6 +35,13 @@ test('[X16] a malformed result is an error, and is not retried, because the tool
   expect(calls).toBe(1);
 });
 
+test('[X15] a call that cannot be sent, because its server forgets each session, is server_unavailable', async () => {
+  await using site = await startToolServer({ pages: [['pay']], call: () => 404 });
+  await using agent = await agentOf(site);
+  const { settled } = await agent.run([{ toolName: 'web__pay' }]);
+  expect(settled[0]?.outcome).toMatchObject({ status: 'error', code: 'server_unavailable' });
+});
+
 test('[X24] the tools of many small pages are all read, and no page after the last tool that is used', async () => {
   const names = (from: number, count: number) => Array.from({ length: count }, (_, index) => `tool-${from + index}`);
   const pagesOf = (count: number, size: number) =>

@@ -129,11 +129,7 @@ function outputCheck({ name, outputSchema }: McpDefinition): (result: McpResult)
   };
 }
 
-function failed(
-  server: McpServerConfig,
-  { name }: McpDefinition,
-  { kind, message }: CallFailure,
-): unknown {
+function failed(server: McpServerConfig, { name }: McpDefinition, { kind, message }: CallFailure): unknown {
   switch (kind) {
     case 'answered':
       return fail(message);
@@ -142,7 +138,9 @@ function failed(
     case 'refused':
       return fail(`The MCP server "${server.name}" refused the call, so "${name}" did not run: ${message}`);
     case 'not-sent':
-      return fail(`The MCP server "${server.name}" cannot be reached, so "${name}" was not called: ${message}`);
+      return fail(`The MCP server "${server.name}" cannot be reached, so "${name}" was not called: ${message}`, {
+        code: 'server_unavailable',
+      });
     case 'lost':
       return fail(
         `The MCP server "${server.name}" was lost while "${name}" ran. It may have taken effect or not, and was not run again. (${message})`,
