@@ -42,6 +42,15 @@ test('[X15] the model reads that the server refused the call, and with which sta
   );
 });
 
+test('[X14] a server over HTTP is told that its session is over when the gateway no longer uses it', async () => {
+  await using site = await startToolServer({ pages: [['pay']] });
+  const connection = connectTo(site);
+  await connection.ready({ isFresh: false, withinMs: 60_000 });
+  expect(site.sessions.size).toBe(1);
+  await connection.close();
+  expect(site.sessions.size).toBe(0);
+});
+
 function requestsOf(site: WebSite, method: string): number {
   return site.requests.filter(({ body }) => body.includes(`"method":"${method}"`)).length;
 }

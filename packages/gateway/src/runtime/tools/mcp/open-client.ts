@@ -14,6 +14,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { LRUCache } from 'lru-cache';
 import { VERSION } from '../../../config/version.ts';
 import type { Egress } from '../../../ports/egress/egress.ts';
+import { atMost } from '../at-most.ts';
 import { STREAM_ENDED } from './call-failure.ts';
 import { LONGEST_MESSAGE, limitedResponse } from './limited-response.ts';
 import { takeListEntries } from './list-entries.ts';
@@ -157,9 +158,24 @@ export async function openClient(address: McpAddress, options: OpenOptions): Pro
         open.delete(call);
       }
     },
-    close: () => client.close(),
+    async close() {
+      await endSession(transport);
+      await client.close();
+    },
   };
 }
+
+/** Tells a server over HTTP that its session is no longer used, so that the server need not keep it. */
+async function endSession(transport: Transport): Promise<void> {
+  if (transport instanceof StreamableHTTPClientTransport)
+    await atMost(
+      END_SESSION_MS,
+      transport.terminateSession().catch(() => {}),
+    );
+}
+
+/** A server that hangs must not delay the end of the gateway. */
+const END_SESSION_MS = 1_000;
 
 /**
  * How long the probe for a server's protocol version may take. Over HTTP there is always an answer. A program of 2025
