@@ -231,6 +231,31 @@ describe('a sub-agent', () => {
     },
   );
 
+  it.each([
+    ['fails if its call has no card and the question names no one', {}, {}, 0],
+    ['waits for those whom the question names', {}, { answerers: { roles: ['host'] } }, 1],
+    ['waits for the space if its call has a card', { executionType: 'gateway' as const }, {}, 1],
+  ])('a question to the space %s', async (_what, ofHelper, ofQuestion, waiting) => {
+    const model = scriptedModel([asking, [{ toolName: 'ask', input: {} }], 'That is all.', 'Done.']);
+    await using gateway = await startTestGateway({
+      model,
+      tools: {
+        ask: { executionType: 'space', ...ofQuestion },
+        helper: { ...sub({ instructions: 'You help.', tools: ['ask'] }), ...ofHelper },
+      },
+      agents,
+      spaces: [{ name: 'Office', agents: ['Boss'], people: [{ name: 'Ada' }] }],
+    });
+    const { api } = gateway;
+    const [{ id: office }] = (await api('/api/spaces')).items;
+    const [{ id: ada }] = (await api('/api/entities?kind=human')).items;
+    await api(`/api/spaces/${office}/messages`, { entityId: ada, text: 'Go.' });
+    await waitFor(async () => ['waiting', 'completed'].includes((await api('/api/runs')).items[0]?.status));
+    expect((await api('/api/pending')).items).toHaveLength(waiting);
+    const read = JSON.stringify(model.requests[2]?.prompt);
+    if (waiting === 0) expect(read).toContain('not shown in any space, so no one could answer');
+  });
+
   it('[E2] asks in a fork only those who answer its calls', async () => {
     const goes = { changes: {}, atStep: 1 };
     await using gateway = await startTestGateway({

@@ -43,7 +43,12 @@ import type { RunTool, RunTools } from '../run/run-tool.ts';
 import { httpTool, type Outgoing } from '../tools/http/http-tool.ts';
 import { type ImageHost, imageTool } from '../tools/image/image-tool.ts';
 import { createOutputLimit } from '../tools/output-limit.ts';
-import { type SubAgentHost, type SubAgentSetup, subAgentTool } from '../tools/sub-agent/sub-agent-tool.ts';
+import {
+  isUnseenSubAgent,
+  type SubAgentHost,
+  type SubAgentSetup,
+  subAgentTool,
+} from '../tools/sub-agent/sub-agent-tool.ts';
 import { TASK_TOOLS } from '../tools/task-tools.ts';
 import { templateTool } from '../tools/template-tool.ts';
 import { advertisedInput } from './advertised-input.ts';
@@ -327,6 +332,8 @@ function interactiveTool(config: ToolConfig): { tool: AnyTool; effects: 'session
         return fail('You have no active space, so no one could answer. Call enter_space first.', {
           code: 'no_active_space',
         });
+      if (kind.hasSpaces && config.answerers === undefined && isUnseenSubAgent())
+        return fail('Your calls are not shown in any space, so no one could answer. Go on without an answer.');
       const message = toJson({ status: 'pending', pendingToolCallId: ctx.toolCallId, note: kind.pendingNote });
       return pending({ display: config.display, message });
     },

@@ -18,6 +18,7 @@ import { dataTool } from '@lastcall/core/internal';
 import { dataSchemas } from '../../../config/data-schema.ts';
 import type { SubAgentConfig, SubAgentExecution } from '../../../config/sub-agent.ts';
 import type { ToolConfig } from '../../../config/tool-config.ts';
+import { isVisible } from '../../../config/visibility.ts';
 import { NestedUsage } from './nested-usage.ts';
 import { renderContext } from './render-context.ts';
 import { type AskedPeople, askPeople, HeldQuestions, type NestedTools, readWait } from './sub-agent-wait.ts';
@@ -69,7 +70,17 @@ const DEFAULT_TIMEOUT_MS = 300_000;
 const DEFAULT_MAX_STEPS = 20;
 
 /** The sub-agent that makes the running call: how deep it is nested, and whom its calls ask. */
-const callers = new AsyncLocalStorage<{ readonly depth: number; readonly people: AskedPeople }>();
+const callers = new AsyncLocalStorage<{
+  readonly depth: number;
+  readonly people: AskedPeople;
+  /** False if the call around it has no card and names no one who answers: then only operators see its questions. */
+  readonly isSeen: boolean;
+}>();
+
+/** True if the running call is one of a sub-agent whose questions no people see. */
+export function isUnseenSubAgent(): boolean {
+  return callers.getStore()?.isSeen === false;
+}
 
 /** A tool that runs a turn inside the call: with its own model, instructions and tools, and the caller's deadline and budget. */
 export function subAgentTool(
@@ -82,12 +93,13 @@ export function subAgentTool(
     const depth = (caller?.depth ?? 0) + 1;
     const run = host.run();
     const people = caller?.people ?? run.people;
+    const isSeen = (caller?.isSeen ?? isVisible(config)) || config.answerers !== undefined;
     if (depth > run.depthLimit)
       return fail(`Sub-agents may be nested ${run.depthLimit} deep, and this one would be deeper.`, {
         code: 'too_deep',
       });
     const context = includeContext ? renderContext(ctx.messages) : undefined;
-    return await runSubAgent({ agentConfig, prompt: toPrompt(input), context, ctx, host, run, people, depth });
+    return await runSubAgent({ agentConfig, prompt: toPrompt(input), context, ctx, host, run, people, depth, isSeen });
   };
   const made = dataTool({ description: config.description, ...dataSchemas(config), execute });
   const timeoutMs = config.timeoutMs ?? timeout ?? DEFAULT_TIMEOUT_MS;
@@ -108,10 +120,11 @@ interface SubAgentCall {
   readonly run: SubAgentRun;
   readonly people: AskedPeople;
   readonly depth: number;
+  readonly isSeen: boolean;
 }
 
 async function runSubAgent(call: SubAgentCall): Promise<unknown> {
-  const { agentConfig, prompt, context, ctx, host, run, people, depth } = call;
+  const { agentConfig, prompt, context, ctx, host, run, people, depth, isSeen } = call;
   const { limits, settings } = agentConfig;
   const { waitOf, definitionOf, whyVoid, ...setup } = host.setupOf(agentConfig);
   const waited = ctx.answer === undefined ? undefined : await readWait({ people, whyVoid }, ctx);
@@ -143,7 +156,7 @@ async function runSubAgent(call: SubAgentCall): Promise<unknown> {
         host.onEvent(event, model);
       },
     };
-    const result = await callers.run({ depth, people: questions }, () => ctx.runTurn(turn));
+    const result = await callers.run({ depth, people: questions, isSeen }, () => ctx.runTurn(turn));
     entries = result.transcript.entries;
     return result.stop.reason === 'suspended'
       ? await askPeople(result, { people, questions, ctx, waitOf, definitionOf })
