@@ -1,17 +1,17 @@
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test } from 'vitest';
-import { type Card, FallbackCard } from '../src/react/index.ts';
+import { type Card, type CardState, FallbackCard } from '../src/react/index.ts';
 
 const call: Omit<Card, 'input'> = {
   ...{ callId: 'c1', runId: 'r1', spaceId: 's1', toolName: 'send_contract', kind: 'approval', inputText: '' },
   ...{ output: undefined, progress: undefined, callStatus: 'waiting' },
 };
 
-function shown(input: unknown, more: Partial<Card> = {}): string {
+function shown(input: unknown, more: Partial<Card> = {}, state: CardState = { status: 'waiting' }): string {
   const props = {
     call: { ...call, input, ...more },
-    state: { status: 'waiting' } as const,
+    state,
     answer: () => Promise.reject(),
   };
   return renderToStaticMarkup(createElement(FallbackCard, props));
@@ -80,4 +80,11 @@ test('[O9] the card for any call edits before it approves, and allows later call
   const closed = shown({ body: 'A line.\n'.repeat(40) });
   for (const word of ['Edit …', 'Allow more …'])
     expect(closed).toMatch(new RegExp(`<button type="button" disabled="" aria-describedby="[^"]+">${word}</button>`));
+});
+
+test('the card for any call does not say that an approved call runs, because its agent may not have come to it', () => {
+  const by = { id: 'ada', name: 'Ada' };
+  const running = { status: 'running' } as const;
+  expect(shown({}, { decision: 'approve', by }, running)).toContain('Approved. There is no result yet. (Ada)');
+  expect(shown({}, { kind: 'input', decision: 'result', by }, running)).toContain('Running. (Ada)');
 });

@@ -35,10 +35,15 @@ function sentence({ call, state }: Pick<CardProps, 'call' | 'state'>): string {
       return `${state.by.name} answered before you.`;
     case 'cancelled':
       return state.reason === '' ? 'Cancelled.' : `Cancelled: ${state.reason}`;
-    default:
-      return call.by === undefined ? WORDS[state.status] : `${WORDS[state.status]} (${call.by.name})`;
+    default: {
+      const words = state.status === 'running' && call.decision === 'approve' ? APPROVED : WORDS[state.status];
+      return call.by === undefined ? words : `${words} (${call.by.name})`;
+    }
   }
 }
+
+/** The card does not say whether the call has begun: its agent may be paused, busy, or wait for another call first. */
+const APPROVED = 'Approved. There is no result yet.';
 
 const WORDS = {
   writing: 'The agent is writing.',

@@ -7,6 +7,7 @@ import { JsonText, SafeText } from '../text/safe-text.tsx';
 import { duration, Time } from '../ui/time.tsx';
 import { answerInWords, resultInWords } from './call-shape.ts';
 import { Progress } from './progress.tsx';
+import { isApprovedOnly } from './status-of.ts';
 
 /** How a call ended: who answered what, its result, and the answers that did not count. */
 export function CardEnd(props: CardProps): ReactElement {
@@ -80,7 +81,7 @@ function Lost({ state }: { state: Extract<CardProps['state'], { status: 'lost' }
 function Outcome({ call, state }: CardProps): ReactElement | null {
   switch (state.status) {
     case 'running':
-      return <Progress value={call.progress} />;
+      return isApprovedOnly(call) ? <NoResult /> : <Progress value={call.progress} />;
     case 'answered':
       return <Working words="The gateway has it." />;
     case 'error':
@@ -99,6 +100,10 @@ function Outcome({ call, state }: CardProps): ReactElement | null {
     default:
       return null;
   }
+}
+
+function NoResult(): ReactElement {
+  return <p className="text-sm text-quiet">There is no result yet.</p>;
 }
 
 function Result({ output }: { output: unknown }): ReactElement | null {

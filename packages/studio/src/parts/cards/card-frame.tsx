@@ -5,7 +5,7 @@ import { useMay } from '../session/session.tsx';
 import { OutcomeMark } from '../ui/outcome.tsx';
 import { CardEnd } from './card-end.tsx';
 import { useSettleClass } from './settle-class.ts';
-import { statusOf } from './status-of.ts';
+import { isApprovedOnly, statusOf } from './status-of.ts';
 import { TimeLeft } from './time-left.tsx';
 import type { UsedCard } from './use-card.ts';
 
@@ -22,12 +22,13 @@ interface CardFrameProps {
 export function CardFrame({ props, card, onKeyDown, keys, children }: CardFrameProps): ReactElement {
   const { call, state } = props;
   const name = withVisibleControls(call.toolName);
+  const isRunning = state.status === 'running';
   const settle = useSettleClass(statusOf({ call, state }));
   return (
     <section
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a card that has the focus handles keys.
       tabIndex={0}
-      aria-label={`${name}, ${STATUS_WORDS[state.status]}`}
+      aria-label={`${name}, ${isRunning && isApprovedOnly(call) ? 'approved, without a result yet' : STATUS_WORDS[state.status]}`}
       aria-keyshortcuts={card.isOpen && card.isMine ? keys : undefined}
       data-card={call.callId}
       data-status={state.status}
@@ -57,11 +58,16 @@ function CardHead({
         <bdi>{name}</bdi>
       </span>
       <span className="ml-auto flex flex-wrap items-center gap-x-3">
-        {card.isOpen ? <TimeLeft expiresAt={call.expiresAt} /> : <OutcomeMark name={statusOf({ call, state })} />}
+        {card.isOpen ? <TimeLeft expiresAt={call.expiresAt} /> : <Mark call={call} state={state} />}
         <RunLink runId={call.runId} callId={call.callId} />
       </span>
     </header>
   );
+}
+
+function Mark({ call, state }: Pick<CardProps, 'call' | 'state'>): ReactElement | null {
+  const name = statusOf({ call, state });
+  return name === 'running' && isApprovedOnly(call) ? null : <OutcomeMark name={name} />;
 }
 
 /** A link to the run, with the call open. */

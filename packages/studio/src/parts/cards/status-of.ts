@@ -22,3 +22,11 @@ function statusAfter(given: Answer): CallStatus {
   if ('deny' in given) return 'denied';
   return 'error' in given ? 'error' : 'ok';
 }
+
+/**
+ * True if all that is known is that the call was approved. It may not have begun: its agent may be paused, busy, or wait for another
+ * call first.
+ */
+export function isApprovedOnly({ decision, progress }: Pick<CardProps['call'], 'decision' | 'progress'>): boolean {
+  return decision === 'approve' && progress === undefined;
+}
