@@ -140,3 +140,26 @@ test('the reply of one instance of a machine, and its retry, do not affect what 
   ]);
   expect([...(state as RunningState).shown.keys()]).toEqual(['m']);
 });
+
+test('a piece of an input costs the same, however many calls the space sees', () => {
+  const { state } = decided(inHall, started('a', 'shown'), wrote('a', '{"a"'), started('b', 'shown'), wrote('b', '{'));
+  const { state: next } = decided(state, wrote('b', '"b":1}'));
+  expect((next as RunningState).shown).toBe((state as RunningState).shown);
+});
+
+test('calls whose inputs are written in turns keep all of their texts', () => {
+  const events = [started('a', 'shown'), started('b', 'shown'), wrote('a', '{"a"'), wrote('b', '{"b"'), wrote('a', ':1')];
+  const calls = ['a', 'b'].map((callId) => ({ callId, toolName: 'shown', input: `{"${callId}":1}` }));
+  expect(decided(inHall, ...events, appended(reply(...calls))).last.slice(0, 2)).toEqual([
+    inSpace('hall', 'tool-input-delta', { callId: 'a', delta: '}' }),
+    inSpace('hall', 'tool-input-delta', { callId: 'b', delta: ':1}' }),
+  ]);
+});
+
+test('[G20] a call that is shown again after its reply broke off begins without text', () => {
+  const complete = appended(reply({ callId: 'c', toolName: 'shown', input: '{"a":1}' }));
+  const events = [started('c', 'shown'), wrote('c', '{"a"'), again(2), started('c', 'shown'), complete];
+  expect(decided(inHall, ...events).last[0]).toEqual(
+    inSpace('hall', 'tool-input-delta', { callId: 'c', delta: '{"a":1}' }),
+  );
+});

@@ -37,7 +37,7 @@ export function extendDraft(
 ): Decision {
   const { replyIn: spaceId } = state;
   if (spaceId === null || by !== undefined) return [state, []];
-  const draft = state.shown.get(draftId);
+  const draft = shownCall(state, draftId);
   if (draft !== undefined) return extend(state, draft, text);
   const added = text.trimStart();
   if (added === '') return [state, []];
@@ -49,8 +49,9 @@ export function extendDraft(
   );
 }
 
-export function draftIn({ shown }: RunningState): ShownCall | undefined {
-  return [...shown.values()].find(({ isReply }) => isReply === true);
+export function draftIn(state: RunningState): ShownCall | undefined {
+  const draft = [...state.shown.values()].find(({ isReply }) => isReply === true);
+  return draft === undefined ? undefined : shownCall(state, draft.callId);
 }
 
 /** The model goes on, so what it wrote is not its reply. */
@@ -59,7 +60,7 @@ export function withdrawDraft(state: RunningState): Decision {
 }
 
 export function extendInput(state: RunningState, { callId, delta, text }: EventOf<'input-extended'>): Decision {
-  const call = state.shown.get(callId);
+  const call = shownCall(state, callId);
   return call === undefined ? [state, []] : extend(state, call, call.kind === 'tool' ? delta : text);
 }
 
@@ -83,9 +84,10 @@ export function showRequested(
 ): Decision {
   const inputs = new Map(reply.calls.map(({ callId, input }) => [callId, input]));
   const own = [...state.shown.values()].filter((call) => call.by === by && call.isReply !== true);
-  const steps = own.map((call) => (current: RunningState): Decision => {
-    const input = inputs.get(call.callId);
-    if (input === undefined) return cancelShown(current, call.callId, 'The complete reply does not contain this call.');
+  const steps = own.map(({ callId }) => (current: RunningState): Decision => {
+    const [call, input] = [shownCall(current, callId), inputs.get(callId)];
+    if (call === undefined) return [current, []];
+    if (input === undefined) return cancelShown(current, callId, 'The complete reply does not contain this call.');
     return extend(current, call, unseenInput(call, input));
   });
   return inTurn(state, ...(isTextReply(reply) ? [] : [withdrawDraft]), ...steps);
@@ -98,15 +100,15 @@ export function startCall(state: RunningState, event: CallStarted, context: Deci
     state,
     (current) => showStart(current, { callId, toolName, spaceId }, context),
     (current) => {
-      const call = current.shown.get(callId);
+      const call = shownCall(current, callId);
       if (current.cards.has(callId) || call === undefined) return [current, []];
       const unseen = unseenInput(call, rawInput);
       // Added before the card exists: if the call ends in the meantime, its end must be shown on the card and nowhere
       // else.
       const cards = new Set(current.cards).add(callId);
-      const shown = new Map(current.shown).set(callId, { ...call, shownText: call.shownText + unseen });
+      const next = grow(current, { ...call, shownText: call.shownText + unseen });
       const card = { spaceId: call.spaceId, callId, toolName, input };
-      return [{ ...current, cards, shown }, [{ kind: 'open-card', card, unseenInput: unseen }]];
+      return [{ ...next, cards }, [{ kind: 'open-card', card, unseenInput: unseen }]];
     },
   );
 }
@@ -141,8 +143,10 @@ export function cancelAllShown(
   which: (call: ShownCall) => boolean = () => true,
 ): Decision {
   const calls = [...state.shown.values()].filter(which);
+  if (calls.length === 0) return [state, []];
   const shown = new Map([...state.shown].filter(([, call]) => !which(call)));
-  return [{ ...state, shown }, calls.map((call) => cancelled(call, reason))];
+  const growing = state.growing !== null && shown.has(state.growing.callId) ? state.growing : null;
+  return [{ ...state, shown, growing }, calls.map((call) => cancelled(call, reason))];
 }
 
 export interface SentMessage {
@@ -155,7 +159,7 @@ export interface SentMessage {
 /** Shows the rest of a message before it is complete: all of it, if nothing was shown yet. */
 export function completeMessage(state: RunningState, message: SentMessage, context: DecisionContext): Decision {
   const { callId, spaceId, text, replyTo } = message;
-  const call = state.shown.get(callId);
+  const call = shownCall(state, callId);
   const isContinuation = call !== undefined && call.spaceId === spaceId && text.startsWith(call.shownText);
   const rest = isContinuation ? text.slice(call.shownText.length) : text;
   const start: SpaceEvent[] = isContinuation ? [] : [messageStart(callId, spaceId, context, replyTo)];
@@ -174,7 +178,7 @@ export function withoutShown(state: RunningState, callId: string): RunningState 
   if (!state.shown.has(callId)) return state;
   const shown = new Map(state.shown);
   shown.delete(callId);
-  return { ...state, shown };
+  return { ...state, shown, growing: otherGrowing(state, { callId }) };
 }
 
 export function withoutCard(state: RunningState, callId: string): RunningState {
@@ -203,12 +207,34 @@ function showStart(
 }
 
 function show(state: RunningState, call: ShownCall, start: SpaceEvent): Decision {
-  return [{ ...state, shown: new Map(state.shown).set(call.callId, call) }, [start]];
+  return [{ ...state, shown: new Map(state.shown).set(call.callId, call), growing: otherGrowing(state, call) }, [start]];
 }
 
 function extend(state: RunningState, call: ShownCall, added: string): Decision {
   if (added === '') return [state, []];
-  return show(state, { ...call, shownText: call.shownText + added }, deltaOf(call, added));
+  return [grow(state, { ...call, shownText: call.shownText + added }), [deltaOf(call, added)]];
+}
+
+/**
+ * A model writes one call after the other, in many pieces. If each piece copied the map, a reply with a thousand calls would occupy the
+ * process for seconds.
+ */
+function grow(state: RunningState, call: ShownCall): RunningState {
+  const { shown, growing } = state;
+  const isOther = growing !== null && growing.callId !== call.callId;
+  if (shown.has(call.callId) && !isOther) return { ...state, growing: call };
+  const next = new Map(shown).set(call.callId, call);
+  if (isOther) next.set(growing.callId, growing);
+  return { ...state, shown: next, growing: call };
+}
+
+/** A shown call with all of its text. */
+function shownCall({ shown, growing }: RunningState, callId: string): ShownCall | undefined {
+  return growing?.callId === callId ? growing : shown.get(callId);
+}
+
+function otherGrowing({ growing }: RunningState, { callId }: Pick<ShownCall, 'callId'>): ShownCall | null {
+  return growing?.callId === callId ? null : growing;
 }
 
 function deltaOf({ callId, kind, spaceId }: Omit<ShownCall, 'shownText'>, delta: string): SpaceEvent {

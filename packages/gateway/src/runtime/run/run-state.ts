@@ -19,6 +19,8 @@ export interface RunningState extends AgentPosition {
   readonly cards: ReadonlySet<string>;
   /** The calls that a space has seen start and not end. */
   readonly shown: ReadonlyMap<string, ShownCall>;
+  /** The call of `shown` whose text grew last, with all of its text. In `shown` its text may be shorter. */
+  readonly growing: ShownCall | null;
   /** The space in which text that ends the run is posted. Null if it stays private. */
   readonly replyIn: string | null;
   /** True once a call has begun to wait, or if another worker ran the first part, in which one may have. */
@@ -62,5 +64,6 @@ export function startState(
     isSpaceUndecided: false,
     cards: new Set(),
     shown: new Map(),
+    growing: null,
   };
 }
