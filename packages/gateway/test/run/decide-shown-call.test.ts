@@ -148,7 +148,13 @@ test('a piece of an input costs the same, however many calls the space sees', ()
 });
 
 test('calls whose inputs are written in turns keep all of their texts', () => {
-  const events = [started('a', 'shown'), started('b', 'shown'), wrote('a', '{"a"'), wrote('b', '{"b"'), wrote('a', ':1')];
+  const events = [
+    started('a', 'shown'),
+    started('b', 'shown'),
+    wrote('a', '{"a"'),
+    wrote('b', '{"b"'),
+    wrote('a', ':1'),
+  ];
   const calls = ['a', 'b'].map((callId) => ({ callId, toolName: 'shown', input: `{"${callId}":1}` }));
   expect(decided(inHall, ...events, appended(reply(...calls))).last.slice(0, 2)).toEqual([
     inSpace('hall', 'tool-input-delta', { callId: 'a', delta: '}' }),

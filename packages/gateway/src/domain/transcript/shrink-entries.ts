@@ -14,21 +14,30 @@ type Part = Content[number];
 /** A shorter output is hardly longer than a reference to it. */
 const MIN_OUTPUT_SIZE = 400;
 
-/** Replaces the largest outputs by references, one after the other, until the entries fit. */
+/**
+ * Replaces the largest outputs by references: as few as needed for the entries to fit, or all. Their number is searched by halving,
+ * because `fits` reads the whole transcript: one by one, a thousand outputs would occupy the process for seconds.
+ */
 export function replaceLargestOutputs(
   entries: readonly Entry[],
   fits: (entries: readonly Entry[]) => boolean,
 ): readonly Entry[] {
-  let current = entries;
   const largest = entries
     .flatMap((entry, index) => (entry.kind === 'settled' ? [{ entry, index, size: outputSize(entry) }] : []))
     .filter(({ size }) => size > MIN_OUTPUT_SIZE)
     .sort((one, other) => other.size - one.size);
-  for (const { entry, index } of largest) {
-    if (fits(current)) break;
-    current = current.with(index, toReference(entry));
+  const withReferences = (count: number): readonly Entry[] => {
+    const replaced = [...entries];
+    for (const { entry, index } of largest.slice(0, count)) replaced[index] = toReference(entry);
+    return replaced;
+  };
+  let [fewest, most] = [0, largest.length];
+  while (fewest < most) {
+    const middle = Math.floor((fewest + most) / 2);
+    if (fits(withReferences(middle))) most = middle;
+    else fewest = middle + 1;
   }
-  return current;
+  return fewest === 0 ? entries : withReferences(fewest);
 }
 
 function outputSize({ settlement: { outcome } }: SettledEntry): number {

@@ -207,7 +207,10 @@ function showStart(
 }
 
 function show(state: RunningState, call: ShownCall, start: SpaceEvent): Decision {
-  return [{ ...state, shown: new Map(state.shown).set(call.callId, call), growing: otherGrowing(state, call) }, [start]];
+  return [
+    { ...state, shown: new Map(state.shown).set(call.callId, call), growing: otherGrowing(state, call) },
+    [start],
+  ];
 }
 
 function extend(state: RunningState, call: ShownCall, added: string): Decision {
