@@ -1,6 +1,6 @@
-import type { Outcome } from '@lastcall/core';
+import type { Entry, Outcome } from '@lastcall/core';
 import { fromJson } from '../../ports/store/schema/json.ts';
-import type { CallRow, SearchKind } from '../../ports/store/schema/tables.ts';
+import type { CallRow, Json, SearchKind } from '../../ports/store/schema/tables.ts';
 import { inputOf, toConversation } from '../conversations/to-messages.ts';
 import { ERASED } from '../erasure/mark.ts';
 import { isFrame } from '../frame.ts';
@@ -22,38 +22,55 @@ export type SearchedCall = Pick<CallRow, 'tool_name' | 'input' | 'outcome' | 'cr
 
 /** What a call was given, and what it gave. */
 export function textsOfCall(call: SearchedCall): readonly FoundText[] {
-  const text = `${call.tool_name} ${inWords(inputOf(fromJson(call.input)))}`;
+  const text = `${call.tool_name} ${inWords(inputOf(read(call.input)))}`;
   const given: FoundText = { kind: 'input', text: cut(text), at: call.created_at };
-  const ended = call.outcome === null ? undefined : textOfOutcome(fromJson<Outcome>(call.outcome));
+  const ended = call.outcome === null ? undefined : textOfOutcome(read<Outcome>(call.outcome));
   if (ended === undefined || isNothing(ended.text)) return [given];
   return [given, { kind: ended.kind, text: cut(ended.text), at: call.settled_at ?? call.created_at }];
 }
 
-function textOfOutcome(outcome: Outcome): Pick<FoundText, 'kind' | 'text'> | undefined {
-  if (outcome.status === 'ok') return { kind: 'output', text: outputText(outcome) };
-  if (outcome.status === 'error') return { kind: 'error', text: outcome.text };
+function textOfOutcome(outcome: Outcome | undefined): Pick<FoundText, 'kind' | 'text'> | undefined {
+  if (outcome?.status === 'ok') return { kind: 'output', text: outputText(outcome) };
+  if (outcome?.status === 'error') return { kind: 'error', text: outcome.text };
   return undefined;
 }
 
 /** Why a run failed. */
 export function textOfStop(stop: string | null, at: number): FoundText | undefined {
   if (stop === null) return undefined;
-  const { error } = fromJson<{ readonly error?: unknown }>(stop);
+  const error = read<{ readonly error?: unknown }>(stop)?.error;
   return typeof error !== 'string' || isNothing(error) ? undefined : { kind: 'error', text: cut(error), at };
 }
 
 /** What a person or an agent said in a conversation. The gateway's own words are left out. */
 export function textOfEntry(payload: string, at: number): FoundText | undefined {
-  const { entry } = fromEntryPayload(payload);
-  if (!isSpoken(entry) || (entry.kind === 'message' && isFrame(entry.message))) return undefined;
+  const entry = readEntry(payload);
+  if (entry === undefined || !isSpoken(entry) || (entry.kind === 'message' && isFrame(entry.message))) return undefined;
   const said = toConversation([entry]).flatMap((one) => ('message' in one ? [one.message] : []));
   const text = said.join('\n');
   return isNothing(text) ? undefined : { kind: 'message', text: cut(text), at };
 }
 
 export function textOfMessage(content: string, at: number): FoundText | undefined {
-  const text = fromJson<string>(content);
+  const text = read<string>(content) ?? '';
   return isNothing(text) ? undefined : { kind: 'message', text: cut(text), at };
+}
+
+/** A damaged value has no text. An error would keep every later text of all agents out of the index. */
+function read<T>(text: Json): T | undefined {
+  return orNothing(() => fromJson<T>(text));
+}
+
+function readEntry(payload: Json): Entry | undefined {
+  return orNothing(() => fromEntryPayload(payload).entry);
+}
+
+function orNothing<T>(parse: () => T): T | undefined {
+  try {
+    return parse();
+  } catch {
+    return undefined;
+  }
 }
 
 function isNothing(text: string): boolean {
