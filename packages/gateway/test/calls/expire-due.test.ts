@@ -73,4 +73,20 @@ describeIdleWorld('pending calls without an answer', ({ world }) => {
     expect(await expireDue(desk.services, { now: LATER + 7 })).toBe(205);
     expect(await expireDue(desk.services, { now: LATER + 7 })).toBe(0);
   });
+
+  test('[G32] a call whose row is damaged does not keep the calls of others from expiring', async () => {
+    const broken = await desk.ask({ expiresAt: LATER, input: { a: 1 } });
+    const other = await desk.ask({ expiresAt: LATER + 1 });
+    const write = (input: string) =>
+      desk.world.in((tx) => tx.db.updateTable('calls').set({ input }).where('id', '=', broken.callId).execute());
+    await write('{"a');
+    expect(await expireDue(desk.services, { now: LATER + 1 })).toBe(1);
+    expect((await desk.row(other.callId)).status).toBe('expired');
+    expect(desk.world.logs.at(-1)?.message).toMatch(
+      new RegExp(`^Call ${broken.callId} could not be expired, and is tried again: .* in JSON`),
+    );
+    // Repaired, it expires too.
+    await write('{"a":1}');
+    expect(await expireDue(desk.services, { now: LATER + 1 })).toBe(1);
+  });
 });

@@ -183,6 +183,20 @@ describeIdleWorld({ title: 'plans that are due', limits: { inboxLength: 3 } }, (
     expect(await other.events()).toHaveLength(1);
   });
 
+  test('[G23] a plan whose row is damaged does not keep the plans of others from firing', async () => {
+    const broken = await planned({ at: NOW });
+    const other = await planned({ at: NOW + 1 });
+    const write = (name: string) =>
+      world.in((tx) => tx.db.updateTable('plans').set({ name }).where('agent_id', '=', broken.agentId).execute());
+    await write('"A na');
+    await fireDuePlans(world.services, { now: NOW + MINUTE });
+    expect(await other.events()).toHaveLength(1);
+    expect(world.logs.at(-1)?.message).toMatch(/^Plan \S+ could not be fired, and is tried again: .* in JSON/);
+    await write('"A name"');
+    await fireDuePlans(world.services, { now: NOW + MINUTE });
+    expect(await broken.events()).toHaveLength(1);
+  });
+
   test('many plans of many agents fire in one sweep, each once', async () => {
     await fireDuePlans(world.services, { now: NOW + 120 * MINUTE });
     const agents = await Promise.all(

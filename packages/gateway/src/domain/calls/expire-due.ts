@@ -3,6 +3,7 @@ import type { Services } from '../../ports/services.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
 import { type Params, searchStatement } from '../../ports/store/statement.ts';
 import type { Store, Tx } from '../../ports/store/store.ts';
+import { doEach } from '../do-each.ts';
 import { updateCard } from '../spaces/tool-card.ts';
 import { IS_PENDING } from './is-waiting.ts';
 import { tellJobEnded } from './job-events.ts';
@@ -21,14 +22,18 @@ const PAGE_SIZE = 200;
 
 /** Expires calls that were not answered in time, each in a separate transaction. Returns how many. */
 export async function expireDue(
-  { store }: Pick<Services, 'store'>,
+  services: Pick<Services, 'store' | 'logger'>,
   { agentId, now }: ExpireOptions = {},
 ): Promise<number> {
+  const { store } = services;
   const at = now ?? (await store.transaction(async (tx) => tx.now()));
   let expired = 0;
   for (let after: PagePosition = START; ; ) {
     const due = await dueCalls(store, { agentId, at, after });
-    for (const { id } of due) if (await expireOne(store, id, at)) expired += 1;
+    expired += await doEach(services, due, {
+      failed: ({ id }) => `Call ${id} could not be expired`,
+      work: ({ id }) => expireOne(store, id, at),
+    });
     const last = due.at(-1);
     if (last === undefined || due.length < PAGE_SIZE) return expired;
     after = last;

@@ -1,6 +1,7 @@
 import type { Services } from '../../ports/services.ts';
 import { type Params, searchStatement } from '../../ports/store/statement.ts';
 import type { Store } from '../../ports/store/store.ts';
+import { doEach } from '../do-each.ts';
 import { offerJob } from './job-events.ts';
 import { lockWaiting } from './settle-waiting.ts';
 import { toWaitingCall } from './waiting-call.ts';
@@ -8,12 +9,17 @@ import { toWaitingCall } from './waiting-call.ts';
 const PAGE_SIZE = 200;
 
 /** Offers jobs again whose worker stopped sending heartbeats, each in a separate transaction. Returns how many. */
-export async function offerLapsed({ store }: Pick<Services, 'store'>, { now }: { now?: number } = {}): Promise<number> {
+export async function offerLapsed(
+  services: Pick<Services, 'store' | 'logger'>,
+  { now }: { now?: number } = {},
+): Promise<number> {
+  const { store } = services;
   const at = now ?? (await store.transaction(async (tx) => tx.now()));
   const lapsed = await findLapsed(store.db, { at });
-  let offered = 0;
-  for (const { id } of lapsed) if (await offerOne(store, id, at)) offered += 1;
-  return offered;
+  return await doEach(services, lapsed, {
+    failed: ({ id }) => `Job ${id} could not be offered again`,
+    work: ({ id }) => offerOne(store, id, at),
+  });
 }
 
 const findLapsed = searchStatement((db, { at }: Params<{ at: number }>) =>

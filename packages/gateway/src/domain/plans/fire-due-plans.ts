@@ -5,6 +5,7 @@ import type { PlanRow, Tables } from '../../ports/store/schema/tables.ts';
 import { type Params, searchStatement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { lockAgentIfExists } from '../agents/lock-agent.ts';
+import { doEach } from '../do-each.ts';
 import { countWaiting, inboxLimit } from '../inbox/inbox-capacity.ts';
 import { pushEvent } from '../inbox/push-event.ts';
 import { nextCronTime } from './cron.ts';
@@ -34,7 +35,10 @@ export async function fireDuePlans(
   let fired = 0;
   for (let after: PagePosition = START; ; ) {
     const due = await duePlans(services, { agentId, at, after });
-    for (const one of due) if (await fire(services, one, at)) fired += 1;
+    fired += await doEach(services, due, {
+      failed: ({ id }) => `Plan ${id} could not be fired`,
+      work: (one) => fire(services, one, at),
+    });
     const last = due.at(-1);
     if (last === undefined || due.length < PAGE_SIZE) return fired;
     after = last;
