@@ -4,6 +4,7 @@ import type { Services } from '../ports/services.ts';
 import { StoreUnavailable } from '../ports/store/store-error.ts';
 import { type ActiveThread, interruptRun } from './active-thread.ts';
 import { BackgroundTasks } from './background-tasks.ts';
+import { endDamagedEvents } from './claim/end-damaged-events.ts';
 import { excuseTakeover } from './claim/excuse-takeover.ts';
 import { giveUpThread } from './claim/give-up-thread.ts';
 import { claimNextRun, type NextRunOptions, type TakenRun } from './claim/next-run.ts';
@@ -138,8 +139,10 @@ export class Worker {
       this.#active.add(thread);
       return () => this.#runThread(thread);
     } catch (error) {
-      if (!(error instanceof StoreUnavailable))
-        this.#services.logger.error(`Thread ${threadId} could not be claimed.`, error);
+      if (error instanceof StoreUnavailable) return undefined;
+      this.#services.logger.error(`Thread ${threadId} could not be claimed.`, error);
+      // If this fails too, the next sweep claims the thread again.
+      await endDamagedEvents(this.#services, threadId).catch(() => {});
       return undefined;
     }
   }

@@ -1,7 +1,7 @@
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { getAgent } from '../../src/domain/agents/agent.ts';
-import { resumeAgent } from '../../src/domain/agents/pause-agent.ts';
+import { pauseAgent, resumeAgent } from '../../src/domain/agents/pause-agent.ts';
 import { redrive } from '../../src/domain/inbox/redrive.ts';
 import { spaceStream } from '../../src/domain/streams/stream-names.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
@@ -212,5 +212,29 @@ describeWorlds('a stored transcript that cannot be read', (open) => {
     const thread = world.store.db.selectFrom('threads').select('lease_owner').where('id', '=', bot);
     expect(await thread.executeTakeFirstOrThrow()).toEqual({ lease_owner: null });
     expect(world.logs.filter(({ message }) => message.includes('could not be compacted'))).toHaveLength(1);
+  });
+});
+
+describeWorlds('a stored event that cannot be read', (open) => {
+  test('[G11] a waiting event whose row is damaged is dead with the error, and the events after it are not held up', async () => {
+    const model = scriptedModel(() => 'Done.');
+    const world = await open({ models: { default: model } });
+    const { ada, bot, space } = await lobby(world);
+    await world.in((tx) => pauseAgent(tx, bot));
+    await world.say(space, ada, 'one');
+    const write = (payload: string) =>
+      world.in((tx) => tx.db.updateTable('inbox_events').set({ payload }).where('thread_id', '=', bot).execute());
+    await write('{"type":"space_mess');
+    await world.say(space, ada, 'two');
+    await world.in((tx) => resumeAgent(tx, bot));
+    await world.idle();
+    expect(await inbox(world, bot).execute()).toEqual([
+      { status: 'dead', error: expect.stringContaining('The stored event cannot be read. Unterminated string') },
+      { status: 'done', error: null },
+    ]);
+    expect(JSON.stringify(model.requests[0]?.prompt)).toMatch(/m\d+ Ada(, [^:]*)?: two/);
+    expect(world.logs.map(({ message }) => message)).toContainEqual(
+      expect.stringMatching(/^Event message:\S+ of thread \S+ is dead\. The stored event cannot be read\./),
+    );
   });
 });
