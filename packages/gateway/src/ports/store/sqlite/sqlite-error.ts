@@ -3,9 +3,18 @@ import { StoreRefused, StoreUnavailable } from '../store-error.ts';
 /** Converts what SQLite throws. */
 export type ToSqliteError = (error: unknown) => unknown;
 
-/** Converts the error of a full disk to StoreUnavailable: work waits until there is room. Other errors are returned unchanged. */
+/**
+ * Converts the error of a full disk to StoreUnavailable: work waits until there is room. The error of a damaged file says what to do. Other
+ * errors are returned unchanged.
+ */
 export function toSqliteError(error: unknown): unknown {
-  return isDiskFull(error) ? new StoreUnavailable(error, { isFull: true }) : error;
+  if (isDiskFull(error)) return new StoreUnavailable(error, { isFull: true });
+  return isDamaged(error) ? new StoreRefused(damagedText(error), { cause: error }) : error;
+}
+
+/** SQLite notices a damaged page only when it reads it, so a gateway may start on a file that is damaged in part. */
+function damagedText(error: Error): string {
+  return `The file lastcall.db is damaged (${error.message}): what needs the damaged part fails. Stop the gateway and restore a backup.`;
 }
 
 /** The same, and reports a full disk at most once a minute: workers and sweeps try again much more often. */
@@ -30,7 +39,14 @@ export function fullAtStart(home: string, error: unknown): StoreRefused | undefi
   return new StoreRefused(message, { cause: error });
 }
 
-const [SQLITE_FULL, SQLITE_IOERR_SHMSIZE] = [13, 4874];
+const [SQLITE_FULL, SQLITE_IOERR_SHMSIZE, SQLITE_CORRUPT, SQLITE_NOTADB] = [13, 4874, 11, 26];
+
+function isDamaged(error: unknown): error is Error {
+  const { errcode } = (error ?? {}) as { errcode?: unknown };
+  // The lower byte of an extended code is the code.
+  const code = typeof errcode === 'number' ? errcode & 0xff : undefined;
+  return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
+}
 
 /** After such an error SQLite undoes the transaction. */
 function isDiskFull(error: unknown): boolean {
