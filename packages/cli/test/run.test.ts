@@ -182,5 +182,7 @@ test('[S12] a second Ctrl+C ends run at once, also if the gateway does not answe
   });
   // Without the second one, it would wait a minute for the gateway.
   await vi.waitUntil(() => ended, { timeout: 40_000, interval: 50 });
-  expect(ended).toMatchObject({ code: 130, out: '' });
+  // A signal that comes while the process leaves, when it no longer listens, ends it in the way that the system does.
+  expect([130, 'SIGINT']).toContain(ended?.code ?? ended?.signal);
+  expect(ended?.out).toBe('');
 });
