@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startTestGateway } from '@lastcall/gateway/testing';
 import { expect, test } from 'vitest';
@@ -65,40 +65,39 @@ test.each([
   other.close();
 });
 
-test('[S12] a gateway is recognised behind a proxy that removes the headers of answers', async () => {
+/** Expects a command to work with a gateway through this proxy. `passOn` asks the gateway, and resolves with the text of its answer. */
+async function expectUseBehind(
+  proxy: (request: IncomingMessage, response: ServerResponse, passOn: () => Promise<string>) => void,
+): Promise<void> {
   await using gateway = await startTestGateway({});
-  const proxy = createServer((request, response) => {
-    void fetch(`${gateway.url}${request.url}`, { headers: { authorization: request.headers.authorization ?? '' } })
-      .then((answer) => answer.text())
-      .then((text) => response.end(text));
-  }).listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  const LASTCALL_URL = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const server = createServer((request, response) =>
+    proxy(request, response, async () => {
+      const headers = { authorization: request.headers.authorization ?? '' };
+      return await (await fetch(`${gateway.url}${request.url}`, { headers })).text();
+    }),
+  ).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const LASTCALL_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   await using folder = await makeFolder();
   const env = { LASTCALL_URL, LASTCALL_SECRET_KEY: gateway.secretKey };
   const { code, out } = await inProcess(['projects', 'list'], { folder: folder.path, env });
   expect([code, out]).toEqual([0, expect.stringContaining('default')]);
-  proxy.close();
+  server.close();
+}
+
+test('[S12] a gateway is recognised behind a proxy that removes the headers of answers', async () => {
+  await expectUseBehind((_request, response, passOn) => void passOn().then((text) => response.end(text)));
 });
 
 test.each([
   { proxy: 'refuses', answer: (response: ServerResponse) => response.writeHead(403).end('<h1>Forbidden</h1>') },
   { proxy: 'drops the connection of', answer: (response: ServerResponse) => response.destroy() },
 ])('[S12] a proxy that has its own request ids and $proxy what is not below /api is used', async ({ answer }) => {
-  await using gateway = await startTestGateway({});
-  const proxy = createServer((request, response) => {
-    if (!request.url?.startsWith('/api/')) return answer(response);
-    void fetch(`${gateway.url}${request.url}`, { headers: { authorization: request.headers.authorization ?? '' } })
-      .then((answered) => answered.text())
-      .then((text) => response.setHeader('x-request-id', 'c8f1').end(text));
-  }).listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  const LASTCALL_URL = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-  await using folder = await makeFolder();
-  const env = { LASTCALL_URL, LASTCALL_SECRET_KEY: gateway.secretKey };
-  const { code, out } = await inProcess(['projects', 'list'], { folder: folder.path, env });
-  expect([code, out]).toEqual([0, expect.stringContaining('default')]);
-  proxy.close();
+  await expectUseBehind((request, response, passOn) => {
+    if (request.url?.startsWith('/api/'))
+      void passOn().then((text) => response.setHeader('x-request-id', 'c8f1').end(text));
+    else answer(response);
+  });
 });
 
 test('[S12] an empty LASTCALL_URL counts as not set, and an address may have a path and a slash at its end', () => {

@@ -54,7 +54,7 @@ export function RequireSession({
   const queries = useQueryClient();
   const start = useCallback(
     (next: State) => {
-      if (isAnotherPerson(next.session)) {
+      if (rememberPerson(next.session)) {
         queries.clear();
         onSignOut();
         // The fields of an open page would still show what the person before has typed.
@@ -90,7 +90,7 @@ export function RequireSession({
       if (before?.id !== session.id) start({ session });
       else {
         // The same user acts as another person, and keeps the drafts.
-        isAnotherPerson(session);
+        rememberPerson(session);
         setState({ session });
       }
       // Another person may see other data.
@@ -176,8 +176,11 @@ async function firstSession(): Promise<State> {
 
 const PERSON = 'lastcall.person';
 
-/** True if another person used this tab before. An operator who has no name yet may be the one whose session ended. */
-function isAnotherPerson(session: Session | undefined): boolean {
+/**
+ * Remembers who uses this tab, and returns true if it was another person before. An operator who has no name yet may be the one whose session
+ * ended.
+ */
+function rememberPerson(session: Session | undefined): boolean {
   const id = session?.entity?.id;
   if (id === undefined) return false;
   const before = sessionStorage.getItem(PERSON);
