@@ -5,6 +5,7 @@ import type { LanguageModelV3Like } from '../model/lift-model.ts';
 import { addUsage, noUsage, type Usage } from '../model/usage.ts';
 import { jsonSchema } from '../schema/json-schema.ts';
 import { tool } from '../tools/tool.ts';
+import type { Transcript } from '../transcript/transcript.ts';
 import { runTurn } from '../turn/run-turn.ts';
 import type { Score, ScoreContext } from './evaluation.ts';
 import { meanOf } from './statistics.ts';
@@ -90,7 +91,12 @@ async function askOnce(
     return { given: output as Asked['given'], usage };
   } catch (error) {
     if (error instanceof MaxConsecutiveNudgesExceeded || error instanceof MaxInvocationsExceeded)
-      return { given: undefined, usage: noUsage };
+      return { given: undefined, usage: usageOf(error.transcript) };
     throw error;
   }
+}
+
+/** What a turn cost that ended without a grade. */
+function usageOf({ entries }: Transcript): Usage {
+  return entries.reduce((sum, entry) => (entry.kind === 'reply' ? addUsage(sum, entry.usage) : sum), noUsage);
 }

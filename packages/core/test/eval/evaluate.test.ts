@@ -107,8 +107,11 @@ describe('[E5] scores', () => {
     ['replies with text', () => 'It is polite.'],
     ['gives arguments that do not fit', () => ({ toolName: 'grade', input: { grade: 12, reason: 'It is polite.' } })],
   ])('[E5] a judge that always %s scores 0, and the reason says that it gave no grade', async (_what, script) => {
-    const polite = judge({ model: scriptedModel(script), criteria: 'It is polite.', times: 2 });
+    const model = scriptedModel(script);
+    const polite = judge({ model, criteria: 'It is polite.', times: 2 });
     const report = await one('Dear Ada.', { polite });
+    expect(model.requests.length).toBeGreaterThan(1);
+    expect(report.samples[0]?.judgeUsage?.totalTokens).toBe(15 * model.requests.length);
     expect(report.samples[0]?.scores.polite).toEqual({
       value: 0,
       reason:
