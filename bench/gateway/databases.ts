@@ -62,3 +62,17 @@ export function openDatabases(): BenchDatabases {
     },
   };
 }
+
+/** Measures on both stores, or on those that `BENCH_STORE` names. */
+export async function onEachStore<T>(measure: (store: string, database: BenchDatabase) => Promise<T>): Promise<T[]> {
+  const databases = openDatabases();
+  const stores = (process.env.BENCH_STORE ?? 'sqlite,postgres').split(',');
+  try {
+    const measured: T[] = [];
+    if (stores.includes('sqlite')) measured.push(await measure('SQLite', await databases.sqlite()));
+    if (stores.includes('postgres')) measured.push(await measure('PostgreSQL', await databases.postgres()));
+    return measured;
+  } finally {
+    await databases.close();
+  }
+}

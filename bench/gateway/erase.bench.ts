@@ -6,7 +6,7 @@ import { heldAtMost } from '../held.ts';
 import { task } from '../overhead/contender.ts';
 import { type Report, toMarkdown } from '../report.ts';
 import { watch } from './client.ts';
-import { type BenchDatabase, openDatabases } from './databases.ts';
+import { type BenchDatabase, onEachStore } from './databases.ts';
 import type { Room } from './filling.ts';
 import { percentile } from './percentiles.ts';
 import { type BenchGateway, startGateway } from './start-gateway.ts';
@@ -29,16 +29,7 @@ interface Measured {
 
 /** How long it takes to erase a person who wrote many messages, and how long other agents take to wake meanwhile. */
 export async function benchGatewayErase(): Promise<Report> {
-  const databases = openDatabases();
-  const stores = (process.env.BENCH_STORE ?? 'sqlite,postgres').split(',');
-  try {
-    const measured: Measured[] = [];
-    if (stores.includes('sqlite')) measured.push(await measure('SQLite', await databases.sqlite()));
-    if (stores.includes('postgres')) measured.push(await measure('PostgreSQL', await databases.postgres()));
-    return toReport(measured);
-  } finally {
-    await databases.close();
-  }
+  return toReport(await onEachStore(measure));
 }
 
 async function measure(store: string, database: BenchDatabase): Promise<Measured> {

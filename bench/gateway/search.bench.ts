@@ -7,7 +7,7 @@ import type { Store, Tx } from '../../packages/gateway/src/ports/store/store.ts'
 import { heldAtMost } from '../held.ts';
 import { task } from '../overhead/contender.ts';
 import { type Report, toMarkdown } from '../report.ts';
-import { type BenchDatabase, openDatabases } from './databases.ts';
+import { type BenchDatabase, onEachStore } from './databases.ts';
 import { percentile } from './percentiles.ts';
 import { type BenchGateway, startGateway } from './start-gateway.ts';
 
@@ -44,16 +44,7 @@ interface Measured {
 
 /** How long a search takes. The last query is for a word that every entry has, in a project with a hundred entries. */
 export async function benchGatewaySearch(): Promise<Report> {
-  const databases = openDatabases();
-  const stores = (process.env.BENCH_STORE ?? 'sqlite,postgres').split(',');
-  try {
-    const measured: Measured[] = [];
-    if (stores.includes('sqlite')) measured.push(await measure('SQLite', await databases.sqlite()));
-    if (stores.includes('postgres')) measured.push(await measure('PostgreSQL', await databases.postgres()));
-    return toReport(measured);
-  } finally {
-    await databases.close();
-  }
+  return toReport(await onEachStore(measure));
 }
 
 async function measure(store: string, database: BenchDatabase): Promise<Measured> {

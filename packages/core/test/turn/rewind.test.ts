@@ -681,24 +681,11 @@ test('[R35] calls without external effects, and failed calls, are not listed as 
 });
 
 test('[R35] an abandoned external call may have acted, and is listed so', async () => {
-  const clock = fakeClock();
   const hanging = external({ timeoutMs: 100, execute: () => new Promise<string>(() => {}) });
-  const model = scriptedModel([act('a', 'hanging'), back, 'Done.']);
-  const running = runTurn({
-    model,
-    prompt: 'go',
-    session: newSession({ clock }),
-    clock,
-    tools: { hanging, rewind: rewindTool },
-  });
-  while (clock.sleepers === 0) await clock.advance(0);
-  await clock.advance(100);
-  await running;
-  expect(lastText(model, 2)).toContain('hanging {"what":"a"} (it did not finish, and may have taken effect)');
+  expect(await textAfterTimeout(hanging)).toContain(HANGING);
 });
 
 test('[R35] [T55] a call that was abandoned after a nested call had acted is listed too', async () => {
-  const clock = fakeClock();
   const hanging = external({
     effects: 'session',
     timeoutMs: 100,
@@ -707,6 +694,14 @@ test('[R35] [T55] a call that was abandoned after a nested call had acted is lis
       return new Promise<string>(() => {});
     },
   });
+  expect(await textAfterTimeout(hanging)).toContain(HANGING);
+});
+
+const HANGING = 'hanging {"what":"a"} (it did not finish, and may have taken effect)';
+
+/** What the model reads after a rewind to before the call of the tool, which was given up after its 100 ms. */
+async function textAfterTimeout(hanging: ReturnType<typeof external>): Promise<string> {
+  const clock = fakeClock();
   const model = scriptedModel([act('a', 'hanging'), back, 'Done.']);
   const running = runTurn({
     model,
@@ -718,8 +713,8 @@ test('[R35] [T55] a call that was abandoned after a nested call had acted is lis
   while (clock.sleepers === 0) await clock.advance(0);
   await clock.advance(100);
   await running;
-  expect(lastText(model, 2)).toContain('hanging {"what":"a"} (it did not finish, and may have taken effect)');
-});
+  return lastText(model, 2);
+}
 
 test('[R35] compensate is called in reverse order with value, input and a context that cannot write', async () => {
   const undone: unknown[] = [];

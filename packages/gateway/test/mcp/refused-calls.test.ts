@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
-import { createEgress } from '../../src/ports/egress/egress.ts';
-import { McpConnection } from '../../src/runtime/tools/mcp/mcp-connection.ts';
-import { KnownSecrets } from '../../src/telemetry/known-secrets.ts';
 import type { WebSite } from '../support/web-site.ts';
 import { startMcpAgent } from './mcp-agent.ts';
 import { startToolServer } from './tool-server.ts';
+import { callParts, connectTo } from './web-connection.ts';
 
 test('[X15] a call that the server refuses leaves the connection, and the calls of others, as they are', async () => {
   const [started, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -55,24 +53,4 @@ function requestsOf(site: WebSite, method: string): number {
   return site.requests.filter(({ body }) => body.includes(`"method":"${method}"`)).length;
 }
 
-const call = {
-  input: {},
-  mayRepeat: false,
-  signal: new AbortController().signal,
-  onProgress: () => {},
-  onAsk: async () => ({ action: 'decline' as const }),
-};
-
-function connectTo(site: WebSite): McpConnection {
-  return new McpConnection({
-    name: 'web',
-    transport: 'http',
-    connectTimeoutMs: 600_000,
-    address: async () => ({ transport: 'http', url: site.url, headers: {} }),
-    authorizationUrl: async () => undefined,
-    egress: createEgress({ allow: [site.host] }),
-    secrets: new KnownSecrets(),
-    logger: { debug() {}, info() {}, warn() {}, error() {} },
-    findHeld: async () => new Set(),
-  });
-}
+const call = { ...callParts, mayRepeat: false };

@@ -1,10 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createEgress } from '../../src/ports/egress/egress.ts';
-import { McpConnection } from '../../src/runtime/tools/mcp/mcp-connection.ts';
-import { KnownSecrets } from '../../src/telemetry/known-secrets.ts';
-import { startWebSite, type WebSite } from '../support/web-site.ts';
+import { startWebSite } from '../support/web-site.ts';
 import { startMcpAgent, stdioServer } from './mcp-agent.ts';
+import { callParts, connectTo } from './web-connection.ts';
 
 test('[X15] the first run of an agent waits for a server that is slow to start, and has its tools', async () => {
   // Longer than a run waited before connectTimeout existed.
@@ -77,24 +75,4 @@ test('[X15] tools of a server that was lost a moment ago stay offered, and their
   expect(settled.map(({ outcome }) => outcome.code ?? outcome.text)).toEqual(['unknown_outcome', 'again']);
 });
 
-const call = {
-  input: {},
-  mayRepeat: true,
-  signal: new AbortController().signal,
-  onProgress: () => {},
-  onAsk: async () => ({ action: 'decline' as const }),
-};
-
-function connectTo(site: WebSite): McpConnection {
-  return new McpConnection({
-    name: 'web',
-    transport: 'http',
-    connectTimeoutMs: 600_000,
-    address: async () => ({ transport: 'http', url: site.url, headers: {} }),
-    authorizationUrl: async () => undefined,
-    egress: createEgress({ allow: [site.host] }),
-    secrets: new KnownSecrets(),
-    logger: { debug() {}, info() {}, warn() {}, error() {} },
-    findHeld: async () => new Set(),
-  });
-}
+const call = { ...callParts, mayRepeat: true };
