@@ -45,7 +45,7 @@ export async function settleUnrun(
   turn: Turn,
   call: { callId: string; toolName: string; input: unknown },
   outcome: Outcome,
-  how: Pick<SettledEntry, 'late'> = {},
+  how: Pick<SettledEntry, 'late' | 'answer'> = {},
 ): Promise<Settlement> {
   const now = turn.clock.now();
   const { callId, toolName } = call;

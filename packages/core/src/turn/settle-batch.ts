@@ -94,7 +94,10 @@ class Batch {
     const inTime = answer !== undefined && turn.progress.answers.has(call.callId);
     if (!inTime && isExpired(turn, waiting.settlement)) return expire(turn, call, waiting.settlement);
     if (answer === undefined || isKept(turn)) return waiting.settlement;
-    return this.#runUnless(this.#refusalOfRewind(call), { call, isCutOff: this.#isCutOff, answer, beside });
+    // An approved call runs now, so what ended before it in its batch keeps it from running, as if it had never waited.
+    const isToRun = 'approve' in answer && !turn.progress.started.has(call.callId);
+    const refused = (isToRun ? refusalOf(call, this.#ended, turn.rules) : undefined) ?? this.#refusalOfRewind(call);
+    return this.#runUnless(refused, { call, isCutOff: this.#isCutOff, answer, beside });
   }
 
   #start(call: PlannedCall, beside: boolean): Settlement | Promise<Settlement> {
@@ -106,7 +109,7 @@ class Batch {
     refused: Outcome | undefined,
     details: CallDetails & { readonly call: PlannedCall },
   ): Settlement | Promise<Settlement> {
-    if (refused !== undefined) return settleUnrun(this.#turn, details.call, refused);
+    if (refused !== undefined) return settleUnrun(this.#turn, details.call, refused, toHow(details));
     const run = new TurnCall(this.#turn, this.#step, details);
     return details.beside === true ? this.#runBeside(run) : dispatchRun(run);
   }
@@ -133,6 +136,11 @@ class Batch {
   #refusalOfRewind(call: PlannedCall): Outcome | undefined {
     return call.role === 'rewind' ? rewindRefusal(this.#turn, this.#step) : undefined;
   }
+}
+
+/** The same answer may be given again, so it is known also if the call did not run. */
+function toHow({ answer }: CallDetails): Pick<SettledEntry, 'answer'> {
+  return answer === undefined ? {} : { answer };
 }
 
 /** Finish reasons of a reply that may be incomplete. */
