@@ -17,11 +17,14 @@ export function endingCall(entries: readonly Entry[], stop: Stop): SettledEntry 
   return ended.find(({ settlement }) => settlement.callId === asked?.callId) ?? ended.at(-1);
 }
 
-/** A call of an earlier turn that was answered in this one does not end it, nor does a result that is not final. */
+/**
+ * A call without which the turn had continued ends it only if it is listed in the contract, and a result that is not final does not end
+ * it.
+ */
 function endsTurn(
   { settlement, late }: SettledEntry,
   { tool, by }: Extract<Stop, { by: 'terminal' | 'terminating' }>,
 ): boolean {
-  if (late === true || settlement.toolName !== tool || settlement.outcome.status !== 'ok') return false;
-  return by === 'terminating' || settlement.terminal === true;
+  if (settlement.toolName !== tool || settlement.outcome.status !== 'ok') return false;
+  return by === 'terminating' || (settlement.terminal === true && late !== true);
 }

@@ -4,7 +4,10 @@ import { OptionsError } from '../errors.ts';
 import { type Answer, assertAnswer } from '../results/answer.ts';
 import { renderValue } from '../results/render.ts';
 import { fitsWait } from '../transcript/fits-wait.ts';
+import { type PlannedCall, planBatch } from './batch-plan.ts';
+import { afterTransition } from './batch-rules.ts';
 import { answerTo } from './given-answer.ts';
+import { lateEnds } from './late-ends.ts';
 import { stepTools } from './offer-tools.ts';
 import { settleUnrun } from './record.ts';
 import { expire, isExpired, isInDoubt, isKept, unknownOutcome } from './settle-batch.ts';
@@ -58,7 +61,13 @@ export async function settleLateAnswers(turn: Turn): Promise<void> {
     }
     if (answer === undefined || isKept(turn)) continue;
     const step = await stepTools(turn, false);
-    if (isInDoubt(turn, step, call)) await settleUnrun(turn, call, unknownOutcome(call.toolName), { late: true });
+    if (isInDoubt(turn, step, call)) {
+      await settleUnrun(turn, call, unknownOutcome(call.toolName), { late: true });
+      continue;
+    }
+    const [planned] = planBatch([call], step.plan).flat() as [PlannedCall];
+    const refused = 'approve' in answer ? afterTransition(planned, await lateEnds(turn)) : undefined;
+    if (refused !== undefined) await settleUnrun(turn, call, refused, { late: true, answer });
     else await dispatchRun(new TurnCall(turn, step, { call, answer, late: true }));
   }
 }

@@ -20,6 +20,7 @@ import { Checkpoint } from './checkpoint.ts';
 import { type BatchEnding, decideEnding, type Ended } from './ending.ts';
 import { finishStep } from './finish-step.ts';
 import { assertContract, stepTools } from './offer-tools.ts';
+import { lateEnds } from './late-ends.ts';
 import { record, settleUnrun } from './record.ts';
 import { DEFAULT_REWINDS, rewind } from './rewind.ts';
 import { isKept, settleBatch } from './settle-batch.ts';
@@ -164,8 +165,9 @@ class TurnLoop {
 
   async toStop(): Promise<Stop> {
     const turn = this.#turn;
+    const late = await lateEnds(turn);
     for (;;) {
-      const limited = openReply(turn) === undefined ? stopBefore(turn) : undefined;
+      const limited = openReply(turn) === undefined ? (stopOf(decideEnding(late)) ?? stopBefore(turn)) : undefined;
       if (limited !== undefined) return await this.#lastWord(limited);
       const offering = this.#tools();
       const tools = offering instanceof Promise ? await offering : offering;
@@ -176,7 +178,7 @@ class TurnLoop {
       const reply = asked.entry;
       const batch = reply.calls.length === 0 ? noCalls : await settleBatch(turn, tools, asked);
       finishStep(turn, reply, batch);
-      const deciding = this.#afterReply(batch, reply, tools);
+      const deciding = this.#afterReply({ batch, late }, reply, tools);
       const stop = deciding instanceof Promise ? await deciding : deciding;
       turn.handled = reply;
       if (stop !== undefined) return stop;
@@ -191,8 +193,12 @@ class TurnLoop {
   }
 
   /** What a reply and its settled batch mean for the turn. Most batches mean nothing, and then nothing is awaited. */
-  #afterReply(batch: readonly Ended[], reply: ReplyEntry, tools: StepTools): undefined | Promise<Stop | undefined> {
-    const ending = decideEnding(batch);
+  #afterReply(
+    { batch, late }: { readonly batch: readonly Ended[]; readonly late: readonly Ended[] },
+    reply: ReplyEntry,
+    tools: StepTools,
+  ): undefined | Promise<Stop | undefined> {
+    const ending = decideEnding(late.length === 0 ? batch : [...late, ...batch]);
     if (ending.kind !== 'none') return this.#perform(ending, batch, reply, tools);
     if (isTextReply(reply)) return this.#afterText(reply);
     // The calls of a cut reply are settled; that the reply was cut is reported to the model separately, once.
@@ -207,21 +213,14 @@ class TurnLoop {
   ): Promise<Stop | undefined> {
     const turn = this.#turn;
     switch (ending.kind) {
-      case 'transition': {
-        const { toolName, callId, outcome } = ending.settlement;
-        return {
-          reason: 'transition',
-          tool: toolName,
-          callId,
-          value: outcome.status === 'ok' ? outcome.value : undefined,
-        };
-      }
+      case 'transition':
+        return stopOf(ending);
       case 'rewind':
         await rewind(turn, tools, ending.settlement);
         return undefined;
       case 'response':
         await trim(turn, reply, batch);
-        return { reason: 'end_turn', by: ending.by, tool: ending.settlement.toolName };
+        return stopOf(ending);
       case 'pending':
         if (isKept(turn) && hasNewAnswer(turn)) return stopOfLimit(turn);
         return turn.options.onPending === 'continue' ? undefined : { reason: 'suspended' };
@@ -317,6 +316,13 @@ class TurnLoop {
     }
     return tools;
   }
+}
+
+function stopOf(ending: BatchEnding): Stop | undefined {
+  if (ending.kind === 'response') return { reason: 'end_turn', by: ending.by, tool: ending.settlement.toolName };
+  if (ending.kind !== 'transition') return undefined;
+  const { toolName, callId, outcome } = ending.settlement;
+  return { reason: 'transition', tool: toolName, callId, value: outcome.status === 'ok' ? outcome.value : undefined };
 }
 
 async function saveHostState({ options }: Turn): Promise<unknown> {

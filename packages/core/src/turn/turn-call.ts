@@ -249,13 +249,16 @@ export class TurnCall implements CallRun {
     return outcome.status === 'ok' ? (this.#tool ?? toolNamed(this.#step.tools, toolName))?.keepLatest : undefined;
   }
 
-  /** The end of a nested turn ends this one, if the call itself succeeds: a failure is never a result. */
+  /**
+   * The end of a nested turn ends this one, if the call itself succeeds: a failure is never a result. A turn that had continued without the
+   * call is not ended by it.
+   */
   #endOf({ callId, outcome }: Settlement): SettledEntry['endsTurn'] {
     const turn = this.#turn;
     if (turn.endedBy?.callId !== callId) return undefined;
     const { endsTurn } = turn.endedBy;
     turn.endedBy = undefined;
-    return outcome.status === 'ok' ? endsTurn : undefined;
+    return outcome.status === 'ok' && this.#details.late !== true ? endsTurn : undefined;
   }
 }
 
