@@ -25,7 +25,16 @@ function unknownTool(run: CallRun): ReturnType<typeof errorOutcome> {
   const close = closestNames(run.toolName, offered);
   const shown = run.toolName.length > 100 ? `${run.toolName.slice(0, 100)}…` : run.toolName;
   const hint = close.length > 0 ? `Closest: ${close.join(', ')}.` : available(offered);
-  return errorOutcome('unknown_tool', `There is no tool "${shown}". ${hint}`);
+  return errorOutcome('unknown_tool', `${whyUnknown(run, shown)} ${hint}`);
+}
+
+/** The tool of a call that was answered existed when it began to wait: it was removed or hidden since. */
+function whyUnknown({ answer, isResumed }: CallRun, name: string): string {
+  if (isResumed === true)
+    return `"${name}" got the answer that it had asked for, but it is not available now and did not continue.`;
+  if (answer !== undefined && 'approve' in answer)
+    return `"${name}" was approved, but it is not available now and did not run.`;
+  return `There is no tool "${name}".`;
 }
 
 function available(names: readonly string[]): string {

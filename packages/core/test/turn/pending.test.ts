@@ -135,6 +135,35 @@ describe('[R43] an answer to a stored call counts', () => {
     await runTurn({ model: scriptedModel(['end']), transcript, tools: { ask: changed }, answers });
     expect(shown(transcript)['call-1']).toContain('unknown key');
   });
+
+  test.each(['suspend', 'continue'] as const)(
+    '[R44] [T16] an approved call whose tool is hidden now says that it was approved and did not run, with onPending %s',
+    async (onPending) => {
+      const { act, ran } = recorder({ approval: true });
+      const model = scriptedModel([{ toolName: 'act', input: { n: 1 } }, 'one', 'two']);
+      const options = { model, onPending, newId: sequentialIds() };
+      const { transcript } = await runTurn({ ...options, tools: { act, echo }, prompt: 'go' });
+      const answers = { 'call-1': { approve: true as const } };
+      const { settlements } = await runTurn({ ...options, tools: { echo }, transcript, answers });
+      expect(settlements.map(({ outcome }) => outcome)).toMatchObject([
+        {
+          ...{ status: 'error', code: 'unknown_tool' },
+          text: '"act" was approved, but it is not available now and did not run. Available: echo.',
+        },
+      ]);
+      expect(ran).toEqual([]);
+    },
+  );
+
+  test('[T16] a call that asked and whose tool is hidden now says that it did not continue', async () => {
+    const asks = tool({ description: 'Asks.', inputSchema: text, execute: () => pending({ asks: true }) });
+    const transcript = await stored({ ask: asks });
+    const answers = { 'call-1': { result: 'red' } };
+    const { settlements } = await runTurn({ model: scriptedModel(['end']), transcript, tools: { echo }, answers });
+    expect(settlements[0]?.outcome.text).toBe(
+      '"ask" got the answer that it had asked for, but it is not available now and did not continue. Available: echo.',
+    );
+  });
 });
 
 test('[R43] a tool without execute waits for an answer', async () => {
