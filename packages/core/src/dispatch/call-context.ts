@@ -1,6 +1,7 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import type { Budget } from '../budget.ts';
 import type { NestedTurnOptions, PromptLike, ToolContext } from '../contract/tool-context.ts';
+import { systemClock } from '../defaults.ts';
 import { LastcallError } from '../errors.ts';
 import type { Filesystem } from '../files/filesystem.ts';
 import type { Logger } from '../logger.ts';
@@ -111,6 +112,12 @@ const OWN: PropertyDescriptorMap & ThisType<Marked> = {
 
 function markedRun(ctx: CallContext): CallRun {
   return (ctx as unknown as Marked)[RUN];
+}
+
+/** How long the call may still take. `ctx.deadline` is a time of its turn's clock, which may differ from the system's. */
+export function remainingMs(ctx: ToolContext): number | undefined {
+  const { deadline } = ctx;
+  return deadline === undefined ? undefined : deadline - (runOf(ctx)?.clock ?? systemClock).now();
 }
 
 /** The call that a context belongs to: what a nested call inherits beyond what tools may see. */

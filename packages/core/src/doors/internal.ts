@@ -6,6 +6,7 @@ export { closestNames } from '../closest-names.ts';
 export { DEFAULT_CONSECUTIVE_NUDGES, DEFAULT_MAX_INVOCATIONS, DEFAULT_NUDGE } from '../contract/terminating.ts';
 export { randomId, systemClock } from '../defaults.ts';
 export { type Deferred, deferred } from '../deferred.ts';
+export { remainingMs } from '../dispatch/call-context.ts';
 export { inexactNumber, longNumbers } from '../dispatch/inexact-number.ts';
 export { readArguments } from '../dispatch/read-arguments.ts';
 export { recordedEnd } from '../dispatch/recorded-end.ts';

@@ -12,7 +12,9 @@ import type { Turn } from './turn.ts';
 export async function lateEnds(turn: Turn): Promise<readonly Ended[]> {
   const unread = sinceReply(turn.transcript.entries);
   const succeeded = unread.flatMap((entry) =>
-    entry.kind === 'settled' && entry.late === true && entry.settlement.outcome.status === 'ok' ? [entry.settlement] : [],
+    entry.kind === 'settled' && entry.late === true && entry.settlement.outcome.status === 'ok'
+      ? [entry.settlement]
+      : [],
   );
   if (succeeded.length === 0) return [];
   const { plan } = await stepTools(turn, false);

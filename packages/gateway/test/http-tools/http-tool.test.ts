@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Clock, dispatchCall, type Settlement } from '@lastcall/core';
+import { systemClock } from '@lastcall/core/internal';
 import { waitFor } from '@lastcall/gateway/testing';
 import { describe, expect, test } from 'vitest';
 import { createEgress } from '../../src/ports/egress/egress.ts';
@@ -270,6 +272,43 @@ describe('a request is repeated', { concurrent: true }, () => {
     await using other = await callerOf(patient, { idempotent: true });
     expect((await other.call({})).outcome).toMatchObject({ status: 'error', text: expect.stringMatching(/^HTTP 503/) });
     expect(patient.requests).toHaveLength(1);
+  });
+});
+
+describe.each([
+  ['ahead of', 3_600_000],
+  ['behind', -3_600_000],
+])('a run whose clock is an hour %s that of the machine, because the latter was set', (_which, byMs) => {
+  const callIn = async (site: WebSite, forMs: number): Promise<Settlement> => {
+    const clock: Clock = { ...systemClock, now: () => Date.now() + byMs };
+    const config = {
+      name: 'get',
+      description: 'Gets.',
+      inputSchema,
+      executionType: 'gateway',
+      idempotent: true,
+    } as const;
+    const { tool } = httpTool(
+      { ...config, execution: { url: site.url } },
+      {
+        egress: createEgress({ allow: [site.host] }),
+        secrets: createSecrets({ env: {}, names: [], known: new KnownSecrets() }),
+      },
+    );
+    const deadline = clock.now() + forMs;
+    return await dispatchCall({ tools: { get: tool }, call: { toolName: 'get', input: {} }, clock, deadline });
+  };
+
+  test('[X10] repeats a request while the call has time for it, and not longer', async () => {
+    let count = 0;
+    await using site = await startWebSite((_request, response) =>
+      count++ === 0 ? response.writeHead(503).end('later') : response.end('[1]'),
+    );
+    expect((await callIn(site, 60_000)).outcome).toMatchObject({ status: 'ok', value: [1] });
+    await using patient = await startWebSite((_request, response) =>
+      response.writeHead(503, { 'retry-after': '100' }).end('later'),
+    );
+    expect((await callIn(patient, 10_000)).outcome).toMatchObject({ text: expect.stringMatching(/^HTTP 503/) });
   });
 });
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pending, tool } from '@lastcall/core';
+import { dispatchCall, pending, tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
+import { startTestGateway } from '@lastcall/gateway/testing';
 import { charter, node } from '@lastcall/machines';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
@@ -69,6 +70,22 @@ describe.each([3_600_000, -3_600_000])('a clock that is set by %i ms while a too
     },
     databases,
   );
+});
+
+test('a clock that is set forward while a tool is tested does not use up the time of the test', async () => {
+  const inputSchema = z.object({});
+  const inner = tool({ description: 'Answers.', inputSchema, effects: 'none', execute: () => 'in time' });
+  const outer = tool({
+    ...{ description: 'Calls.', inputSchema, effects: 'none' },
+    execute: async (_input, ctx) => {
+      setClock(3_600_000);
+      const call = { toolName: 'inner', input: {} };
+      return (await dispatchCall({ tools: { inner }, call, parent: ctx })).outcome.text;
+    },
+  });
+  await using gateway = await startTestGateway({ tools: { outer } });
+  const { outcome } = await gateway.api('/api/tools/outer/test', { input: {} });
+  expect(outcome).toMatchObject({ status: 'ok', value: 'in time' });
 });
 
 describe.each([3_600_000, -3_600_000])('a clock that is wrong by %i ms', (byMs) => {

@@ -5,6 +5,7 @@ import type { RegisteredTool } from '../../config/registered-tool.ts';
 import { isInteractive } from '../../config/visibility.ts';
 import { newId } from '../../domain/new-id.ts';
 import type { Services } from '../../ports/services.ts';
+import { createRunClock } from '../run/run-clock.ts';
 import { createOutputLimit } from '../tools/output-limit.ts';
 import type { Registry } from './registry.ts';
 import { removeSecrets } from './remove-secrets.ts';
@@ -30,6 +31,7 @@ export async function tryTool(services: Services, registry: Registry, trial: Too
   const { name } = trial.tool;
   const known = registry.outgoing?.secrets.known;
   const { shared } = registry;
+  const clock = createRunClock();
   const session = createSession({ logger: services.logger, ...(shared === undefined ? {} : { shared }) });
   try {
     return await dispatchCall({
@@ -42,7 +44,8 @@ export async function tryTool(services: Services, registry: Registry, trial: Too
         createOutputLimit({ ...services.limits, keptOutputBytes: 0 }).middleware,
         ...(known === undefined ? [] : [removeSecrets(known)]),
       ],
-      deadline: Date.now() + LONGEST_TRIAL_MS,
+      clock,
+      deadline: clock.now() + LONGEST_TRIAL_MS,
       signal: trial.signal,
       newId,
       logger: services.logger,

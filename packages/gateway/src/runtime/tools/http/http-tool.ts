@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AnyTool, fail, ok, type ToolContext } from '@lastcall/core';
-import { backoffMs, dataTool } from '@lastcall/core/internal';
+import { backoffMs, dataTool, remainingMs } from '@lastcall/core/internal';
 import { dataSchemas } from '../../../config/data-schema.ts';
 import { type HttpExecution, readHttpExecution } from '../../../config/http-execution.ts';
 import type { ToolConfig } from '../../../config/tool-config.ts';
@@ -71,7 +71,7 @@ async function sendUntilDone(
   for (let count = 1; ; count++) {
     const ended = await send();
     const waitMs =
-      isRepeatable && ended.mayRetry ? retryWaitMs(ended, { attempt: count, deadline: ctx.deadline }) : undefined;
+      isRepeatable && ended.mayRetry ? retryWaitMs(ended, { attempt: count, leftMs: remainingMs(ctx) }) : undefined;
     if (waitMs === undefined) return ended.result;
     await sleep(waitMs, undefined, { signal: ctx.abortSignal });
   }
@@ -148,13 +148,13 @@ const FIRST_WAIT_MS = 250;
  */
 function retryWaitMs(
   failure: { readonly status?: number | undefined; readonly retryAfter?: string | undefined },
-  { attempt, deadline }: { readonly attempt: number; readonly deadline: number | undefined },
+  { attempt, leftMs }: { readonly attempt: number; readonly leftMs: number | undefined },
 ): number | undefined {
   const { status, retryAfter } = failure;
   if (attempt >= MOST_ATTEMPTS || (status !== undefined && status !== 429 && status < 500)) return undefined;
   const backoff = backoffMs(attempt, { firstMs: FIRST_WAIT_MS }) * (0.5 + Math.random() / 2);
   const waitMs = Math.max(backoff, retryAfterMs(retryAfter) ?? 0);
-  return deadline !== undefined && Date.now() + waitMs >= deadline ? undefined : waitMs;
+  return leftMs !== undefined && waitMs >= leftMs ? undefined : waitMs;
 }
 
 /** `Retry-After` is a number of seconds or a date. */
