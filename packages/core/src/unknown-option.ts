@@ -30,7 +30,10 @@ export function unknownName(
 
 /** Refuses an unknown option: a misspelt limit would otherwise be silently ignored. */
 export function assertKnownOptions(given: object | undefined, known: KnownNames, path: string = ''): void {
-  const unknown = given === undefined ? undefined : unknownName(given, known, path);
+  if (given === undefined) return;
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw new OptionsError(path.slice(0, -1) || 'options', `must be an object. Known: ${[...known.names].join(', ')}.`);
+  const unknown = unknownName(given, known, path);
   if (unknown !== undefined) throw new OptionsError(unknown.field, unknown.problem);
 }
 

@@ -2,6 +2,7 @@ import { closestNames } from '../closest-names.ts';
 import { ToolDefinitionError, ToolSetError } from '../errors.ts';
 import type { AiSdkTool } from './ai-sdk-tool.ts';
 import type { AnyTool } from './any-tool.ts';
+import { TOOL } from './tool-mark.ts';
 import { nameProblem } from './tool-name.ts';
 
 /** Tools by name: the name is the key. Objects made by the AI SDK's `tool()` work unchanged. */
@@ -20,9 +21,31 @@ export function assertToolSet(set: unknown, what: string = 'A tool set'): assert
   if (typeof (set as { then?: unknown }).then === 'function') {
     throw new ToolSetError(`${what} must be an object of tools by name, not a promise of one: await it first.`);
   }
+  const problem = mistakenFor(set);
+  if (problem !== undefined) throw new ToolSetError(`${what} must be an object of tools by name, ${problem}`);
   for (const [name, one] of Object.entries(set)) assertEntry(name, one);
   checkedSets.add(set);
 }
+
+/** What else was given in place of a tool set, and how to give it. */
+function mistakenFor(set: object): string | undefined {
+  if (isTool(set) && typeof (set as AnyTool).inputSchema === 'object') return 'not one tool: { search: tool({ … }) }.';
+  if (set instanceof Map) return 'not a Map: Object.fromEntries(map) makes one of it.';
+  if (
+    typeof (set as { render?: unknown }).render === 'function' &&
+    Array.isArray((set as { sections?: unknown }).sections)
+  )
+    return 'not a prompt: give that as instructions, and it brings its tools.';
+  return undefined;
+}
+
+/** Tools made by the AI SDK have no mark, and may have any of these fields. */
+function isTool(one: object): boolean {
+  const { type } = one as { readonly type?: unknown };
+  return TOOL in one || type === 'provider' || type === 'provider-defined' || FIELDS.some((field) => field in one);
+}
+
+const FIELDS = ['inputSchema', 'execute', 'outputSchema', 'toModelOutput'];
 
 /** Merges several sets into one. A name that occurs twice throws. */
 export function mergeToolSets(...sets: readonly ToolSet[]): ToolSet {
@@ -58,6 +81,8 @@ function assertEntry(name: string, one: unknown): void {
   if (problem !== undefined) throw new ToolDefinitionError(name, 'name', `${problem}.`);
   if (typeof one !== 'object' || one === null)
     throw new ToolSetError(`"${name}" is not a tool but ${one === null ? 'null' : typeof one}.`);
+  if (!isTool(one))
+    throw new ToolSetError(`"${name}" is not a tool. Make it with tool({ … }) and give { ${name}: tool }.`);
   const own = (one as { name?: unknown }).name;
   if (own !== undefined && own !== name) {
     throw new ToolDefinitionError(

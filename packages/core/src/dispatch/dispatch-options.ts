@@ -9,7 +9,7 @@ import { consoleLogger, randomId, systemClock } from '../defaults.ts';
 import { OptionsError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { NewId } from '../new-id.ts';
-import type { Policy } from '../policies/policy.ts';
+import { isPolicy, POLICIES, type Policy } from '../policies/policy.ts';
 import { type Answer, assertAnswer } from '../results/answer.ts';
 import type { CallEvent } from '../results/call-events.ts';
 import { createSession } from '../session/create-session.ts';
@@ -161,10 +161,8 @@ export function outerRun(parent: ToolContext | undefined): CallRun | undefined {
   return run;
 }
 
-function assertPolicies(policies: unknown): asserts policies is readonly Policy[] {
-  const right =
-    Array.isArray(policies) && policies.every((one: unknown) => typeof (one as Policy | null)?.name === 'string');
-  if (!right) throw new OptionsError('policies', 'must be an array of policies, each with a name.');
+export function assertPolicies(policies: unknown): asserts policies is readonly Policy[] {
+  if (!Array.isArray(policies) || !policies.every(isPolicy)) throw new OptionsError('policies', `${POLICIES}.`);
 }
 
 function checkCall(call: CallRequest): CallRequest {
@@ -186,11 +184,17 @@ function offer(options: DispatchOptions, session: SessionLayer): ToolSet {
   return mergeToolSets(instructions.render({ session, params }).tools, tools);
 }
 
+/** A smaller number was meant as a duration, or as seconds. */
+const YEAR_MS = 366 * 86_400_000;
+
 /** The earlier of a call's own deadline and its parent's. A deadline in the past is an error of the caller. */
 export function earliest(now: number, own: number | undefined, parents: number | undefined): number | undefined {
   if (own !== undefined && !Number.isFinite(own))
     throw new OptionsError('deadline', `must be a time in milliseconds, not ${String(own)}.`);
-  if (own !== undefined && own <= now) throw new OptionsError('deadline', `is in the past: ${own}, and it is ${now}.`);
+  if (own !== undefined && own <= now) {
+    const hint = own < YEAR_MS ? ' It must be a time in milliseconds since 1970, and not a duration.' : '';
+    throw new OptionsError('deadline', `is in the past: ${own}, and it is ${now}.${hint}`);
+  }
   if (own === undefined || parents === undefined) return own ?? parents;
   return Math.min(own, parents);
 }

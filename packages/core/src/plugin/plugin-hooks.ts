@@ -1,6 +1,7 @@
 import { assertMiddleware } from '../contract/middleware.ts';
 import type { FinishedStep } from '../contract/turn-settings.ts';
 import { PluginError } from '../errors.ts';
+import { isPolicy, POLICIES } from '../policies/policy.ts';
 import { describeError } from '../results/describe-error.ts';
 import type { TurnOptions } from '../turn/turn-options.ts';
 
@@ -46,8 +47,8 @@ export function assertHooks(plugin: string, hooks: unknown): asserts hooks is Pl
   if (unknown !== undefined)
     throw new PluginError({ plugin }, `hooks.${unknown} is not known; known are ${KNOWN.join(', ')}.`);
   const { policies = [], middleware = [], onStepFinish } = hooks as Record<string, unknown>;
-  if (!Array.isArray(policies) || !policies.every(hasName))
-    throw new PluginError({ plugin }, 'hooks.policies must be an array of policies, each with a name.');
+  if (!Array.isArray(policies) || !policies.every(isPolicy))
+    throw new PluginError({ plugin }, `hooks.policies ${POLICIES}.`);
   try {
     assertMiddleware(middleware, 'hooks.middleware');
   } catch (cause) {
@@ -55,9 +56,4 @@ export function assertHooks(plugin: string, hooks: unknown): asserts hooks is Pl
   }
   if (onStepFinish !== undefined && typeof onStepFinish !== 'function')
     throw new PluginError({ plugin }, 'hooks.onStepFinish must be a function.');
-}
-
-function hasName(value: unknown): boolean {
-  const { name } = (typeof value === 'object' && value !== null ? value : {}) as { name?: unknown };
-  return typeof name === 'string' && name !== '';
 }

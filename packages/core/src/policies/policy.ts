@@ -55,3 +55,15 @@ export interface GuardContext extends RecordingContext {
   /** Throws, and denies the call even if its tool catches the error. */
   deny(reason: string): never;
 }
+
+/** A rule whose hook has another name would never be asked, so it would allow everything. */
+export function isPolicy(value: unknown): value is Policy {
+  if (typeof value !== 'object' || value === null) return false;
+  const { name, beforeCall, approveCall, afterCall, guardFilesystem, slices } = value as Partial<Policy>;
+  const hooks = [beforeCall, approveCall, afterCall, guardFilesystem].filter((hook) => hook !== undefined);
+  const isAsked = hooks.length > 0 || slices !== undefined;
+  return typeof name === 'string' && name !== '' && isAsked && hooks.every((hook) => typeof hook === 'function');
+}
+
+export const POLICIES =
+  'must be an array of policies, each with a name and a beforeCall, approveCall, afterCall or guardFilesystem';

@@ -1,6 +1,7 @@
 import { TOOL, type ToolMark } from '../contract/tool-mark.ts';
 import { nameProblem } from '../contract/tool-name.ts';
 import { ToolDefinitionError } from '../errors.ts';
+import { isPolicy, POLICIES } from '../policies/policy.ts';
 import { describeError } from '../results/describe-error.ts';
 import { renderValue } from '../results/render.ts';
 import { compileOutputSchema, compileSchema } from '../schema/compiled-schema.ts';
@@ -83,11 +84,7 @@ const FIELDS: readonly FieldCheck[] = [
   ['compensate', isFunction, 'must be a function'],
   ['forbidsRewind', isBoolean, 'must be true or false'],
   ['transition', isBoolean, 'must be true or false'],
-  [
-    'policies',
-    (value) => Array.isArray(value) && value.every(isPolicy),
-    'must be an array of policies, each with a name',
-  ],
+  ['policies', (value) => Array.isArray(value) && value.every(isPolicy), POLICIES],
   ['slices', (value) => Array.isArray(value) && value.every(isSlice), 'must be an array of slices made by slice()'],
 ];
 
@@ -108,10 +105,6 @@ export function checkFields(definition: Partial<ToolDefinition>, name: string): 
 function isSlice(value: unknown): boolean {
   const { name, on } = (value ?? {}) as { name?: unknown; on?: unknown };
   return isText(name) && typeof on === 'object' && on !== null;
-}
-
-function isPolicy(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && isText((value as { name?: unknown }).name);
 }
 
 function compileField(name: string, field: string, compile: () => CompiledSchema): CompiledSchema {

@@ -1,3 +1,4 @@
+import { OptionsError } from '../errors.ts';
 import type { ChangedFile } from '../files/filesystem.ts';
 import type { Changes } from '../results/changes.ts';
 import type { SliceChanges } from '../session/recording.ts';
@@ -17,6 +18,24 @@ export interface Journal {
   start?(entry: StartedEntry, call: StartedCall): void | Promise<void>;
   /** Records the end of a call, or its wait for an answer, and the call's changes: stored together or not at all. */
   settle(entry: SettledEntry | PendingEntry, staged: Staged): void | Promise<void>;
+}
+
+/** Refuses what is no journal. What a store of journals returns is easily taken for one, so the error names the journal in it. */
+export function assertJournal(value: unknown): void {
+  if (value === undefined || isJournal(value)) return;
+  const { journal, thread } = (value ?? {}) as { readonly journal?: unknown; readonly thread?: unknown };
+  const hint =
+    typeof thread === 'function'
+      ? ' This is a store of journals: give store.thread(id).journal.'
+      : isJournal(journal)
+        ? ' This is a thread: give its journal, thread.journal.'
+        : '';
+  throw new OptionsError('journal', `must have append() and settle().${hint}`);
+}
+
+function isJournal(value: unknown): boolean {
+  const { append, settle } = (value ?? {}) as { readonly append?: unknown; readonly settle?: unknown };
+  return typeof append === 'function' && typeof settle === 'function';
 }
 
 /** A call that is about to run. */

@@ -87,6 +87,11 @@ const entriesShape = listOf(entryShape);
 /** Reads the result of `toTranscriptJson`, whole or any prefix of it. Refuses anything else and names the path. */
 export function fromTranscriptJson(json: unknown): readonly Entry[] {
   const { version, entries } = (parse(json) ?? {}) as { version?: unknown; entries?: unknown };
+  if (version === undefined)
+    throw new StoredTranscriptError(
+      'version',
+      'is missing. Give what transcript.toJSON() returned, or { version: 1, entries }.',
+    );
   if (version !== 1) throw new StoredTranscriptError('version', `must be 1, and it is ${JSON.stringify(version)}.`);
   if (!Array.isArray(entries)) throw new StoredTranscriptError('entries', 'must be an array.');
   // A copy is kept, so that later changes by the caller do not change the history.

@@ -1,4 +1,5 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import { OptionsError } from '../errors.ts';
 import { CallLock } from '../session/call-lock.ts';
 import { CallIds } from './call-ids.ts';
 import type { Entry } from './entry.ts';
@@ -15,6 +16,7 @@ export class Transcript {
   #callIds: CallIds | undefined;
 
   constructor(entries: readonly Entry[] = []) {
+    assertEntries(entries);
     for (const entry of entries) this.push(entry);
   }
 
@@ -107,6 +109,21 @@ export class Transcript {
     made.#knownIds();
     return made;
   }
+}
+
+/** Records of a journal would otherwise be taken for entries of unknown kinds, which show nothing to the model. */
+function assertEntries(entries: unknown): void {
+  if (!Array.isArray(entries))
+    throw new OptionsError(
+      'entries',
+      'must be an array of entries. Transcript.fromJSON(stored) reads what toJSON() gave.',
+    );
+  const [first] = entries as readonly unknown[];
+  if (first === undefined || typeof (first as Partial<Entry> | null)?.kind === 'string') return;
+  throw new OptionsError(
+    'entries',
+    'must be an array of entries. Of records of a journal, give records.map(({ entry }) => entry).',
+  );
 }
 
 function addCallIds(ids: CallIds, entry: Entry): void {

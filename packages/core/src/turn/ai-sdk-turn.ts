@@ -9,6 +9,7 @@ import { noUsage } from '../model/usage.ts';
 import type { Answer } from '../results/answer.ts';
 import type { Settlement } from '../results/outcome.ts';
 import { startRun } from '../session/call-ends.ts';
+import { SessionLayer } from '../session/session-layer.ts';
 import type { ResolvedTool } from '../tools/resolved-tool.ts';
 import type { RequestedCall } from '../transcript/entry.ts';
 import { assertKnownOptions, type KnownNames, knownNames } from '../unknown-option.ts';
@@ -63,6 +64,7 @@ export class AiSdkTurn {
 
   constructor(tools: ToolSet, options: AiSdkTurnOptions) {
     assertToolSet(tools);
+    if (options instanceof SessionLayer) throw new OptionsError('options', 'is a session: give { session }.');
     assertKnownOptions(options, OPTIONS);
     assertKnownOptions(options.batch, BATCH, 'batch.');
     this.#max = options.rewind?.max ?? DEFAULT_REWINDS;

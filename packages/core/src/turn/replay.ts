@@ -1,3 +1,4 @@
+import { OptionsError } from '../errors.ts';
 import { logEnd, reduceEnd, startRun } from '../session/call-ends.ts';
 import { Recording } from '../session/recording.ts';
 import { withChanges } from '../session/restore-changes.ts';
@@ -25,7 +26,10 @@ export function replay(session: Session, records: Iterable<JournalRecord>): void
   const registered = layer.state.root.map(({ slice }) => slice);
   const progress = readProgress([]);
   let checkpoint: Snapshot | undefined;
+  assertRecords(records);
   for (const { entry, staged } of records) {
+    if (entry === undefined)
+      throw new OptionsError('records', `must be { entry, staged } each, as a journal stored them.`);
     follow(progress, entry);
     if (entry.kind === 'turn') startRun(layer);
     else if (entry.kind === 'checkpoint') checkpoint = layer.snapshot();
@@ -38,6 +42,15 @@ export function replay(session: Session, records: Iterable<JournalRecord>): void
   layer.adopt(registered);
   if (checkpoint !== undefined && progress.lastCall !== undefined)
     Checkpoint.replayed(layer, checkpoint).keep(progress.lastCall);
+}
+
+function assertRecords(records: unknown): void {
+  const { [Symbol.iterator]: iterate, records: read } = (records ?? {}) as Partial<Iterable<unknown>> & {
+    records?: unknown;
+  };
+  if (typeof iterate === 'function') return;
+  const hint = typeof read === 'function' ? ' This is a thread of a journal: give thread.records().' : '';
+  throw new OptionsError('records', `must be the records of a journal.${hint}`);
 }
 
 function applyEnd(layer: SessionLayer, entry: Extract<Entry, { kind: 'settled' | 'pending' }>, staged?: Staged): void {

@@ -3,10 +3,11 @@ import type { Middleware } from '../contract/middleware.ts';
 import type { ToolContext } from '../contract/tool-context.ts';
 import { assertToolSet, type ToolSet } from '../contract/tool-set.ts';
 import type { BatchOptions, RewindOptions, TurnSettings } from '../contract/turn-settings.ts';
+import { assertPolicies } from '../dispatch/dispatch-options.ts';
 import { OptionsError } from '../errors.ts';
 import type { LanguageModelV3Like } from '../model/lift-model.ts';
 import { assertModel } from '../model/supported-model.ts';
-import type { Journal } from '../transcript/journal.ts';
+import { assertJournal, type Journal } from '../transcript/journal.ts';
 import { type Message, toModelMessages } from '../transcript/message.ts';
 import { messageShape } from '../transcript/message-shape.ts';
 import type { Transcript } from '../transcript/transcript.ts';
@@ -46,6 +47,7 @@ export function checkTurnOptions(options: TurnOptions): void {
   // Checked before anything is recorded, so that a caller who corrects the mistake starts from the same place.
   if (typeof options.tools === 'object') assertToolSet(options.tools, 'Option "tools"');
   if (options.messages !== undefined) checkMessages(options.messages);
+  if (options.policies !== undefined) assertPolicies(options.policies);
 }
 
 /** A message whose parts have another form, such as the AI SDK's own, could be stored but never read back. */
@@ -163,7 +165,6 @@ const aTranscript: Shape = {
   isRight: (value: Transcript) => isObject(value) && typeof value.view === 'function',
   expected: 'must be a Transcript: Transcript.fromJSON(stored) makes one from stored JSON.',
 };
-const aJournal: Shape = having('append', 'settle');
 const aClock: Shape = having('now', 'sleep');
 const aLogger: Shape = having('debug', 'info', 'warn', 'error');
 
@@ -192,8 +193,7 @@ function checkShapes(options: TurnOptions): void {
   check('observe', options.observe, aFunction);
   check('onEvent', options.onEvent, aFunction);
   check('onStepFinish', options.onStepFinish, aFunction);
-  check('policies', options.policies, anArray);
-  check('journal', options.journal, aJournal);
+  assertJournal(options.journal);
   check('clock', options.clock, aClock);
   check('newId', options.newId, aFunction);
   check('logger', options.logger, aLogger);

@@ -73,7 +73,7 @@ test('[T41] tools of the AI SDK can be used in a section unchanged', async () =>
 });
 
 test('[T9] renderings share the same tool objects, also if policies are added, and the definitions stay unchanged', () => {
-  const policy: Policy = { name: 'watch' };
+  const policy: Policy = { name: 'watch', beforeCall: () => true };
   const guarded = prompt({
     ns: 'tests',
     key: 'guarded',

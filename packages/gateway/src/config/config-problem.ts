@@ -136,7 +136,12 @@ function unitOf(origin: string): string {
 
 function typeName(value: unknown): string {
   if (value === null) return 'null';
-  return Array.isArray(value) ? 'an array' : article(typeof value);
+  if (Array.isArray(value)) return 'an array';
+  // Where plain objects are expected, an object of a class is refused too.
+  const made: unknown = typeof value === 'object' ? Object.getPrototypeOf(value)?.constructor?.name : 'Object';
+  return typeof made !== 'string' || made === 'Object' || made === ''
+    ? article(typeof value)
+    : `an instance of ${made}`;
 }
 
 // The value may be a secret in the wrong place, so only short texts are repeated.

@@ -7,6 +7,7 @@ import {
   type Section,
   type ToolSet,
 } from '@lastcall/core';
+import { isPolicy } from '@lastcall/core/internal';
 import { type AgentMode, buildModes, type Plugin } from '@lastcall/core/prompt';
 import { type Charter, createMachine, type ListedTool, listTools } from '@lastcall/machines';
 import { z } from 'zod';
@@ -117,6 +118,7 @@ export function compileDefinition(
 ): Checked<CompiledDefinition> {
   if (!NAME.test(name))
     return problem(path, 'must have a name of 1–64 letters, digits, "_", "-" and ".", which begins with a letter.');
+  if (isObject(value) && 'nodeNames' in value) return problem(path, 'is a charter: give { machine: charter }.');
   const shape = check(definitionSchema, value, path);
   if (!shape.ok) return shape;
   const definition = shape.value;
@@ -217,7 +219,14 @@ const definitionSchema: z.ZodType<AgentDefinition> = z
       .array(made<NonNullable<AgentDefinition['resources']>[number]>('create', 'must come from resource(…).'))
       .optional(),
     files: z.boolean().optional(),
-    policies: z.array(made<Policy>('name', 'must be a policy, e.g. requires({ … }).')).optional(),
+    policies: z
+      .array(
+        z.custom<Policy>(isPolicy, {
+          error:
+            'must be a policy with a name and a beforeCall, approveCall, afterCall or guardFilesystem, e.g. requires({ … }).',
+        }),
+      )
+      .optional(),
     // biome-ignore lint/suspicious/noExplicitAny: as in AgentDefinition
     plugins: z.array(made<Plugin<any, any>>('getAgentConfig', 'must come from plugin({ … }).')).optional(),
     ctx: z.unknown().optional(),

@@ -127,6 +127,8 @@ function checkEntry(name: string, entry: unknown, path: readonly PropertyKey[]):
 }
 
 function checkConfigured(entry: unknown, path: readonly PropertyKey[]): Checked<RegisteredTool> {
+  if (isObject(entry) && 'execute' in entry)
+    return oneProblem(path, 'is a tool of a program. Give the tools as an object by name: { search: tool({ … }) }.');
   const result = check(toolConfigSchema, entry, path);
   return result.ok ? { ok: true, value: { ...result.value, kind: 'configured' } } : result;
 }

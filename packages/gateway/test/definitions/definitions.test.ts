@@ -1,5 +1,6 @@
 import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
+import { charter, node } from '@lastcall/machines';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type AgentDefinition, defineAgent } from '../../src/index.ts';
@@ -115,5 +116,15 @@ describe('definitions', () => {
       expect(model.requests).toHaveLength(1);
       expect((await gateway.api(`/api/agents/${id}`)).status).toBe('active');
     }
+  });
+});
+
+describe('a definition that was mistaken for another object', () => {
+  const found = tool({ description: 'Finds.', inputSchema: z.object({}), execute: () => 'found' });
+  const made = charter({ nodes: { clerk: node({ instructions: 'Help.' }) } });
+
+  it('[R53] is refused, with what to give instead', () => {
+    expect(() => defineAgent(made as never)).toThrow('is a charter: give { machine: charter }.');
+    expect(() => defineAgent({ tools: [found] } as never)).toThrow('{ search: tool({ … }) }');
   });
 });

@@ -125,7 +125,7 @@ export class LiveMachine implements Machine {
 
   answer(callId: string, answer: Answer): boolean {
     const waiting = findSuspension(this.#tree, this.index, callId);
-    if (waiting?.callId !== callId) return false;
+    if (waiting === undefined || waiting.callId !== callId) return false;
     this.#answer(waiting, answer);
     return true;
   }
@@ -213,5 +213,10 @@ export function originOf({ id, node }: Instance): Origin {
 function unknownSuspension(id: string, known: readonly Suspension[]): MachineError {
   const ids = firstFew(known.map((one) => one.id));
   const hint = ids === '' ? 'Nothing waits.' : `What waits: ${ids}.`;
+  if (typeof id !== 'string')
+    return new MachineError(
+      'unknown_suspension',
+      `resume() takes the id of what waits, machine.suspended[0].id. ${hint}`,
+    );
   return new MachineError('unknown_suspension', `Nothing waits under the id ${JSON.stringify(id)}. ${hint}`);
 }

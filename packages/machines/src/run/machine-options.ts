@@ -10,7 +10,7 @@ import type {
   TurnOptions,
 } from '@lastcall/core';
 import { OptionsError } from '@lastcall/core';
-import { assertKnownOptions, type KnownNames, knownNames } from '@lastcall/core/internal';
+import { assertJournal, assertKnownOptions, type KnownNames, knownNames } from '@lastcall/core/internal';
 import type { Origin } from '../tree/log.ts';
 import type { MachineMessage } from '../tree/message.ts';
 
@@ -84,6 +84,7 @@ export function checkRunOptions(options: RunMachineOptions): void {
     const value: unknown = options[name as keyof RunMachineOptions];
     if (value !== undefined && !isRight(value)) throw new OptionsError(name, expected);
   }
+  assertJournal(options.journal);
 }
 
 const RUN: KnownNames = knownNames<RunMachineOptions>(
@@ -113,8 +114,6 @@ const RUN: KnownNames = knownNames<RunMachineOptions>(
   { prompt: 'input', message: 'input', messages: 'input', abortSignal: 'signal', maxRetries: 'modelRetries' },
 );
 
-type Fields = Readonly<Record<string, unknown>>;
-
 interface Shape {
   readonly isRight: (value: unknown) => boolean;
   readonly expected: string;
@@ -141,10 +140,6 @@ const SHAPES: Readonly<Partial<Record<keyof RunMachineOptions, Shape>>> = {
   newId: aFunction,
   logger: anObject,
   modelSettings: anObject,
-  journal: {
-    isRight: (value) => ['append', 'settle'].every((name) => typeof (value as Fields | null)?.[name] === 'function'),
-    expected: 'must have append() and settle().',
-  },
   modelRetries: {
     isRight: (value) => Number.isInteger(value) && (value as number) >= 0,
     expected: 'must be a whole number of 0 or more.',

@@ -1,6 +1,7 @@
+import { sqliteJournal } from '@lastcall/core/sqlite-journal';
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
-import { charter, createMachine, node, pack, runMachine, suspend } from '../../src/index.ts';
+import { charter, createMachine, machineFromRecords, node, pack, runMachine, suspend } from '../../src/index.ts';
 
 const root = node({ instructions: 'root' });
 const loose = (make: (...given: never[]) => unknown) => make as (...given: unknown[]) => unknown;
@@ -30,4 +31,18 @@ test('[R53] an option that node, pack, charter, suspend or a command does not kn
     '"idempotencykey" is not known. Did you mean "idempotencyKey"?',
   );
   expect(await machine.command('go', {}, { idempotencyKey: 'k' })).toBe(1);
+});
+
+test('[R53] a journal, records or a suspension in the place of another object is refused with what to give instead', () => {
+  const all = charter({ nodes: { root } });
+  const machine = createMachine(all, { root });
+  const store = sqliteJournal({ path: ':memory:' });
+  const thread = store.thread('a');
+  const run = (journal: unknown) => () => loose(runMachine)(machine, { model: scriptedModel(['Hi.']), journal });
+  expect(run(thread)).toThrow('thread.journal');
+  expect(run(store)).toThrow('store.thread(id).journal');
+  expect(() => loose(machineFromRecords)(all, thread)).toThrow('thread.records()');
+  expect(() => machine.resume({ id: 'x' } as never)).toThrow('machine.suspended[0].id');
+  expect(machine.answer(undefined as never, { result: 1 })).toBe(false);
+  expect(() => loose(createMachine)(all, 'root')).toThrow('must be an object. Known: root');
 });
