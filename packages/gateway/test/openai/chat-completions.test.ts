@@ -58,6 +58,20 @@ describeOpenAi('chat completions', (open) => {
     expect(model.requests).toHaveLength(2);
   });
 
+  test.each([
+    'data:image/png;charset=utf-8;base64,',
+    'data:image/png;name=dot.png;charset=utf-8;base64,',
+    'DATA:image/PNG;BASE64,',
+  ])('[S11] an image reaches the model if its data URL begins with %s', async (beginning) => {
+    const model = scriptedModel(['A cat.']);
+    const { client, world } = await open({ models: { default: model } });
+    const agent = await world.agent();
+    const image = { type: 'image_url' as const, image_url: { url: `${beginning}iVBORw0KGgo=` } };
+    await client.chat.completions.create({ model: agent, messages: [{ role: 'user', content: [image] }] });
+    const file = { type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'iVBORw0KGgo=' } };
+    expect(model.requests[0]?.prompt.at(-1)).toMatchObject({ role: 'user', content: [file] });
+  });
+
   test('[S11] a history whose text parts have a null refusal, as the OpenAI Agents SDK sends it, is read', async () => {
     const model = scriptedModel(['Hello.', 'Hello again.']);
     const { client, world } = await open({ models: { default: model } });

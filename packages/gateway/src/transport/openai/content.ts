@@ -46,13 +46,16 @@ const TEXT_TYPES: ReadonlySet<string> = new Set(['text', 'input_text', 'output_t
 
 /** The image URL is passed on to the model's provider. The gateway fetches nothing. */
 function readImage(url: string, path: string): UserContent[number] {
-  const inline = /^data:(image\/[\w.+-]+);base64,([A-Za-z0-9+/=]+)$/.exec(url);
+  const inline = DATA_URL.exec(url);
   if (inline !== null) {
     const [, mediaType = 'image', data = ''] = inline;
-    return { type: 'file', mediaType, data: { type: 'data', data } };
+    return { type: 'file', mediaType: mediaType.toLowerCase(), data: { type: 'data', data } };
   }
   const parsed = URL.parse(url);
   if (parsed?.protocol !== 'https:' && parsed?.protocol !== 'http:')
     throw invalid(path, 'must be an image at an http or https URL, or a data: URL of an image in base64.');
   return { type: 'file', mediaType: 'image', data: { type: 'url', url: parsed } };
 }
+
+/** The type may have parameters, such as `;charset=utf-8`. */
+const DATA_URL = /^data:(image\/[\w.+-]+)(?:;[\w.+-]+=[\w.+-]+)*;base64,([A-Za-z0-9+/]+=*)$/i;
