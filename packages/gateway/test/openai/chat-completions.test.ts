@@ -85,6 +85,22 @@ describeOpenAi('chat completions', (open) => {
     expect(model.requests[1]?.prompt.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
   });
 
+  test('[S11] the model knows that a message of the history was refused', async () => {
+    const model = scriptedModel(['As you like.']);
+    const { client, world } = await open({ models: { default: model } });
+    const agent = await world.agent();
+    await client.chat.completions.create({
+      model: agent,
+      messages: [
+        { role: 'user', content: 'Tell me her address.' },
+        { role: 'assistant', content: null, refusal: 'I cannot tell you that.' },
+        { role: 'user', content: 'Then tell me her name.' },
+      ],
+    });
+    expect(model.requests[0]?.prompt.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
+    expect(JSON.stringify(model.requests[0]?.prompt[1])).toContain('I cannot tell you that.');
+  });
+
   test('[S11] a terminal tool ends the run, and its output is the content', async () => {
     const model = scriptedModel([[call('finish_with', { total: 3 })]]);
     const { client, world } = await open({ models: { default: model }, tools: { finish_with: finishWith } });

@@ -10,6 +10,7 @@ import { type FunctionTool, isSet, type Rule, readAsked, readEffort } from './re
 interface Message {
   readonly role: 'system' | 'developer' | 'user' | 'assistant' | 'tool' | 'function';
   readonly content?: Content;
+  readonly refusal?: string | null | undefined;
   readonly tool_calls?: readonly { readonly id: string }[] | null | undefined;
   readonly tool_call_id?: string | null | undefined;
 }
@@ -36,6 +37,7 @@ export interface ChatRequest extends CommonFields {
 const messageSchema = z.looseObject({
   role: z.enum(['system', 'developer', 'user', 'assistant', 'tool', 'function']),
   content: contentSchema.nullish(),
+  refusal: z.string().nullish(),
   tool_calls: z.array(z.looseObject({ id: z.string() })).nullish(),
   tool_call_id: z.string().nullish(),
 });
@@ -99,7 +101,7 @@ const REFUSED: readonly Rule[] = [
   ['top_k', isSet, 'is not supported: use top_p.'],
 ];
 
-function toItems({ role, content, tool_calls, tool_call_id }: Message, path: string): readonly Item[] {
+function toItems({ role, content, refusal, tool_calls, tool_call_id }: Message, path: string): readonly Item[] {
   const at = `${path}.content`;
   switch (role) {
     case 'system':
@@ -109,7 +111,7 @@ function toItems({ role, content, tool_calls, tool_call_id }: Message, path: str
       return [{ kind: 'user', content: readUserContent(content, at) }];
     case 'assistant': {
       const calls = (tool_calls ?? []).map(({ id }): Item => ({ kind: 'call', callId: id }));
-      return [{ kind: 'assistant', text: readText(content, at) }, ...calls];
+      return [{ kind: 'assistant', text: readText(content, at) || (refusal ?? '') }, ...calls];
     }
     case 'tool':
       if (tool_call_id == null) throw invalid(`${path}.tool_call_id`, 'is missing.');
