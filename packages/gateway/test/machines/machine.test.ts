@@ -49,6 +49,20 @@ describe('a machine in a conversation', () => {
     expect(JSON.stringify(model.requests[3]?.prompt)).toContain('Order A-1 cost 20 €.');
   });
 
+  it('[A22] is not told by an OpenAI client which tool to call, because its nodes decide that', async () => {
+    const model = scriptedModel([]);
+    await using gateway = await startTestGateway({ model, definitions, agents });
+    const refused = await gateway.request('/v1/chat/completions', {
+      model: 'Desk',
+      messages: [{ role: 'user', content: 'Money back for A-1.' }],
+      tools: [{ type: 'function', function: { name: 'locate' } }],
+      tool_choice: { type: 'function', function: { name: 'locate' } },
+    });
+    expect(refused.status).toBe(400);
+    expect(await refused.json()).toMatchObject({ error: { param: 'tool_choice' } });
+    expect(model.requests).toEqual([]);
+  });
+
   it('[A17] a call that waits for approval in a node is answered like any other, and the machine goes on', async () => {
     const model = scriptedModel([
       call('transition_refund', { order: 'A-1' }),

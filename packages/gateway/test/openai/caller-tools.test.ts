@@ -5,6 +5,7 @@ import type { ChatCompletionMessageParam, ChatCompletionTool } from 'openai/reso
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { describeOpenAi } from './openai-gateway.ts';
+import { add } from './sum-tools.ts';
 
 const call = (toolName: string, input: object) => ({ toolName, input });
 const user = (content: string) => ({ role: 'user' as const, content });
@@ -89,6 +90,66 @@ describeOpenAi("the caller's own tools", (open) => {
     });
     expect(await runner.finalContent()).toBe('Ada is in Ulm.');
     expect(asked).toEqual([{ of: 'Ada' }]);
+  });
+
+  test.each([
+    { named: 'by name', choice: { type: 'function', function: { name: 'locate' } } },
+    { named: 'as the only tool', choice: 'required' },
+  ] as const)(
+    '[S11] the model has to call the tool of the caller that tool_choice means $named, once',
+    async ({ choice }) => {
+      const model = scriptedModel([[call('locate', { of: 'Ada' })], 'Ada is in Ulm.']);
+      const { client, world } = await open({ models: { default: model } });
+      const agent = await world.agent('Finder');
+      const messages: ChatCompletionMessageParam[] = [user('Ada')];
+      const asked = await client.chat.completions.create({
+        model: agent,
+        messages,
+        tools: [locate],
+        tool_choice: choice,
+      });
+      expect(asked.choices[0]?.finish_reason).toBe('tool_calls');
+      expect(model.requests[0]?.toolChoice).toEqual({ type: 'tool', toolName: 'locate' });
+      const { message } = asked.choices[0] ?? {};
+      if (message === undefined) throw new Error('There is no message.');
+      messages.push(message, { role: 'tool', tool_call_id: message.tool_calls?.[0]?.id ?? '', content: 'Ulm' });
+      const answered = await client.chat.completions.create({ model: agent, messages });
+      expect(answered.choices[0]?.message.content).toBe('Ada is in Ulm.');
+      // Otherwise the model could only call the tool again.
+      expect(model.requests[1]?.toolChoice).toBeUndefined();
+    },
+  );
+
+  test('[S11] a response has the call of the tool that tool_choice names', async () => {
+    const model = scriptedModel([[call('locate', { of: 'Ada' })]]);
+    const { client, world } = await open({ models: { default: model } });
+    const { name = '', parameters = {} } = locate.type === 'function' ? locate.function : {};
+    const asked = await client.responses.create({
+      model: await world.agent('Finder'),
+      input: 'Ada',
+      tools: [{ type: 'function', name, parameters, strict: false }],
+      tool_choice: { type: 'function', name },
+    });
+    expect(asked.output).toMatchObject([{ type: 'function_call', name, arguments: '{"of":"Ada"}' }]);
+    expect(model.requests[0]?.toolChoice).toEqual({ type: 'tool', toolName: name });
+  });
+
+  test('[S11] a tool_choice that the run could not keep is refused, and no model is asked', async () => {
+    const model = scriptedModel([]);
+    const { client, world } = await open({ models: { default: model }, tools: { add } });
+    const agent = await world.agent('Finder', { tools: ['add'] });
+    const other = { type: 'function' as const, function: { name: 'other' } };
+    const ask = (fields: object, headers = {}) =>
+      client.chat.completions.create({ model: agent, messages: [user('Where?')], ...fields }, { headers });
+    const named = (name: string) => ({ type: 'function', function: { name } });
+    const refusal = { status: 400, param: 'tool_choice' };
+    await expect(ask({ tools: [locate, other], tool_choice: 'required' })).rejects.toMatchObject(refusal);
+    await expect(ask({ tools: [locate], tool_choice: named('add') })).rejects.toMatchObject(refusal);
+    await expect(ask({ tools: [locate], tool_choice: { type: 'function' } })).rejects.toMatchObject(refusal);
+    await expect(ask({ tool_choice: 'required' })).rejects.toMatchObject(refusal);
+    const forced = { tools: [locate], tool_choice: named('locate') };
+    await expect(ask(forced, { 'X-Lastcall-Effects': 'none' })).rejects.toMatchObject(refusal);
+    expect(model.requests).toEqual([]);
   });
 
   test('an answer that was given before is repeated, and another one is refused', async () => {

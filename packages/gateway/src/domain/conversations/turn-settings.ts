@@ -57,6 +57,7 @@ export type ModelSettings = Pick<
   | 'frequencyPenalty'
   | 'responseFormat'
   | 'reasoning'
+  | 'toolChoice'
   | 'providerOptions'
 >;
 

@@ -37,12 +37,15 @@ export const conversationThread: ThreadKind = {
   async requestOf({ tx, threadId }, events) {
     const request = chatOf(events);
     if (request !== undefined && request.isAnswer !== true) return { runId: request.runId, settings: request.settings };
-    // An answer continues the turn that asked, with the settings of that turn. Another client may follow it, and it is another response.
+    // An answer continues the turn that asked, with the settings of that turn. Another client may follow it, and it is another response. The
+    // tool that the model had to call has been called.
     const {
       isUnwatched: _,
       previousRunId: _previous,
-      ...before
+      modelSettings: { toolChoice: _called, ...modelSettings } = {},
+      ...others
     } = await settingsOfAsker(tx.db, threadId, events.flatMap(answeredCall));
+    const before = Object.keys(modelSettings).length === 0 ? others : { ...others, modelSettings };
     return request === undefined
       ? { runId: await unusedRun(tx, events), settings: before }
       : { runId: request.runId, settings: { ...before, ...request.settings } };

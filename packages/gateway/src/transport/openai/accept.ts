@@ -1,10 +1,11 @@
 import type { Answer } from '@lastcall/core';
 import type { Kysely } from 'kysely';
+import type { AgentConfig } from '../../config/agent-config.ts';
 import { findAgentNamed } from '../../domain/agents/find-agent-named.ts';
 import { ApiError, isNotFound } from '../../domain/api-error.ts';
 import { assertMayChat } from '../../domain/conversations/may-chat.ts';
 import { invalid } from '../../domain/entities/invalid.ts';
-import { canonicalJson } from '../../ports/store/schema/json.ts';
+import { canonicalJson, fromJson } from '../../ports/store/schema/json.ts';
 import type { AgentRow, Tables } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { findStarted, startOnce } from '../../runtime/chat/start-once.ts';
@@ -43,6 +44,7 @@ export async function accept(tx: Tx, registry: Registry, sent: Sent): Promise<Ac
   const agent = await findModel(tx.db, asked.model, caller);
   const scope = scopeOf(agent.id, sent);
   const isTask = isTaskOfPage(asked, told) || headers.get('x-lastcall-effects') === 'none';
+  if (asked.modelSettings.toolChoice !== undefined) assertMayChoose({ agent, registry, isTask });
   const conversation = isTask
     ? { agent: agent.id, history: told.history }
     : await chooseConversation(tx, { asked, told, agent, caller, scope });
@@ -76,6 +78,19 @@ function inputOf(told: ToldConversation, { path }: Sent): TurnInput {
   if (told.history.length > 0) return { invoke: true };
   const field = path === '/v1/responses' ? 'input' : 'messages';
   throw invalid(field, 'must contain a message with role "user" that is not blank.');
+}
+
+/** A choice that the run could not keep is refused. */
+function assertMayChoose(run: {
+  readonly agent: AgentRow;
+  readonly registry: Registry;
+  readonly isTask: boolean;
+}): void {
+  const { definition = '' } = fromJson<AgentConfig>(run.agent.config);
+  if (run.isTask)
+    throw invalid('tool_choice', 'must not name a tool: a request without effects is offered none of your tools.');
+  if (run.registry.definitions?.[definition]?.machine !== undefined)
+    throw invalid('tool_choice', 'must not name a tool: the agent is a machine, and its nodes decide what they call.');
 }
 
 function isTaskOfPage(asked: Asked, { instructions, message = [], lastReply }: ToldConversation): boolean {

@@ -26,11 +26,13 @@ export interface FunctionTool {
 /** Parses a request of either kind. Throws 422 if it asks for something that the gateway does not do. */
 export function readAsked(body: CommonFields, { refused, items, tools, modelSettings, format }: OwnFields): Asked {
   refuse(body, refused);
-  const settings = { temperature: body.temperature, topP: body.top_p, ...modelSettings };
+  const clientTools = offeredTools(tools.map(toClientTool), body);
+  const toolChoice = chosenTool(body.tool_choice, clientTools);
+  const settings = { temperature: body.temperature, topP: body.top_p, ...modelSettings, toolChoice };
   return {
     model: body.model,
     items,
-    clientTools: offeredTools(tools.map(toClientTool), body),
+    clientTools,
     modelSettings: { ...(given(settings) as ModelSettings), ...readFormat(format.value, format.path) },
     isStream: body.stream === true,
     isStored: body.store !== false,
@@ -51,14 +53,31 @@ function toClientTool({ type, name, description, parameters }: FunctionTool, ind
 /** The caller's tools that this run offers to the model. */
 function offeredTools(tools: readonly ClientTool[], use: CommonFields): readonly ClientTool[] {
   const { tool_choice: choice, parallel_tool_calls: isParallel, store } = use;
-  if (choice !== undefined && choice !== null && choice !== 'auto' && choice !== 'none')
-    throw invalid('tool_choice', 'must be "auto" or "none": the agent decides, and it also has its own tools.');
   if (choice === 'none' || tools.length === 0) return [];
   if (isParallel === false)
     throw invalid('parallel_tool_calls', 'must not be false: the model may call several tools in one reply.');
   if (store === false)
     throw invalid('store', 'must not be false if tools are set: their calls are stored until you answer them.');
   return tools;
+}
+
+/** The tool of the caller that the model has to call. A choice is never one of the agent's tools: these may act outside. */
+function chosenTool(choice: unknown, tools: readonly ClientTool[]): ModelSettings['toolChoice'] {
+  if (choice === undefined || choice === null || choice === 'auto' || choice === 'none') return undefined;
+  const [only, ...others] = tools.map(({ name }) => name);
+  const toolName = choice === 'required' && others.length === 0 ? only : nameIn(choice);
+  if (toolName === undefined || !tools.some(({ name }) => name === toolName))
+    throw invalid(
+      'tool_choice',
+      'must be "auto", "none", one of the functions in tools, or "required" if there is only one: the agent decides about its own tools.',
+    );
+  return { type: 'tool', toolName };
+}
+
+/** In chat completions the name is one level deeper than in responses. */
+function nameIn(choice: unknown): string | undefined {
+  const { type, name, function: own } = choice as { type?: unknown; name?: string; function?: { name?: string } };
+  return type === 'function' ? (name ?? own?.name) : undefined;
 }
 
 /** Refuses fields that ask for something that the gateway does not do. */
