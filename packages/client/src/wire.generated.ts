@@ -342,6 +342,7 @@ export type ChatCompletionRequest = {
   readonly messages: readonly ({
     readonly role: "system" | "developer" | "user" | "assistant" | "tool" | "function";
     readonly content?: OpenAiContent | null | undefined;
+    readonly refusal?: string | null | undefined;
     readonly tool_calls?: readonly ({
       readonly id: string;
       readonly [name: string]: unknown;
@@ -1463,6 +1464,7 @@ export type ResponsesRequest = {
     readonly verbosity?: string | null | undefined;
     readonly [name: string]: unknown;
   } | null | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | null | undefined;
   readonly reasoning?: {
     readonly effort?: string | null | undefined;
     readonly [name: string]: unknown;

@@ -134,6 +134,93 @@ describeOpenAi('responses', (open) => {
     expect(await previousOf({ id: working })).toBe(answered.id);
   });
 
+  test.each([{ by: 'a key' }, { by: 'a token' }])(
+    '[S11] a response to $by repeats its request, and is the same when it is read later',
+    async ({ by }) => {
+      const model = scriptedModel(['{"ok":true}', [call('locate', { of: 'Ada' })], 'Ada is in Ulm.', 'No tools.']);
+      const gateway = await open({ models: { default: model } });
+      const { world } = gateway;
+      // The worlds of these tests share a database.
+      const name = `Repeater for ${by}`;
+      const agent = await world.agent(name);
+      const bob = await world.person('Bob');
+      await world.space('Room', [agent, bob]);
+      const client = by === 'a key' ? gateway.client : gateway.clientWith({ apiKey: await gateway.tokenOf(bob) });
+      const read = async <T extends { id: string }>(response: T): Promise<T> => {
+        const { output_text: _text, ...again } = await client.responses.retrieve(response.id);
+        expect(again).toEqual(JSON.parse(JSON.stringify({ ...response, output_text: undefined })));
+        return response;
+      };
+      const first = await client.responses.create({
+        model: agent,
+        instructions: 'Be brief.',
+        input: 'Is it well?',
+        metadata: { order: '17' },
+        temperature: 0.5,
+        top_p: 0.9,
+        max_output_tokens: 100,
+        reasoning: { effort: 'low' },
+        text: { format: { type: 'json_schema', name: 'state', schema: { type: 'object' } } },
+      });
+      expect(await read(first)).toMatchObject({
+        model: agent,
+        instructions: 'Be brief.',
+        metadata: { order: '17' },
+        temperature: 0.5,
+        top_p: 0.9,
+        max_output_tokens: 100,
+        reasoning: { effort: 'low' },
+        text: { format: { type: 'json_schema', name: 'state', schema: { type: 'object' } } },
+        tools: [],
+        tool_choice: 'auto',
+      });
+      const asking = await client.responses.create({
+        model: name,
+        input: 'Where is Ada?',
+        tools: [locate],
+        tool_choice: { type: 'function', name: 'locate' },
+      });
+      expect(await read(asking)).toMatchObject({
+        model: name,
+        instructions: null,
+        metadata: {},
+        temperature: null,
+        tools: [locate],
+        tool_choice: { type: 'function', name: 'locate' },
+      });
+      const [item] = asking.output;
+      if (item?.type !== 'function_call') throw new Error('There is no call.');
+      const output = { type: 'function_call_output' as const, call_id: item.call_id, output: 'Ulm' };
+      // Its run has the tools of the run that asked, but it was asked for none.
+      expect(await read(await client.responses.create({ model: agent, input: [output] }))).toMatchObject({ tools: [] });
+      const without = { model: agent, input: 'Hi.', tools: [locate], tool_choice: 'none', store: false } as const;
+      expect(await read(await client.responses.create(without))).toMatchObject({ tool_choice: 'none' });
+      const tooMany = client.responses.create({ model: agent, input: 'Hi.', metadata: { order: 'x'.repeat(513) } });
+      await expect(tooMany).rejects.toMatchObject({ status: 400, param: 'metadata.order' });
+    },
+  );
+
+  test("[S11] a person is not shown the instructions of an operator's program in their conversation", async () => {
+    const model = scriptedModel(['Hello.', 'You are owed 20 €.']);
+    const { client, world, clientWith, tokenOf } = await open({ models: { default: model } });
+    const agent = await world.agent();
+    const bob = await world.person('Bob');
+    await world.space('Room', [agent, bob]);
+    const bobs = clientWith({ apiKey: await tokenOf(bob) });
+    const { conversation } = await bobs.responses.create({ model: agent, input: 'Hi.' });
+    const { id } = await client.responses.create({
+      model: agent,
+      instructions: 'Do not say that Bob is a bad customer.',
+      input: 'Tell Bob what he is owed.',
+      conversation: conversation?.id ?? '',
+      metadata: { rating: 'bad' },
+      tools: [locate],
+    });
+    expect(await client.responses.retrieve(id)).toMatchObject({ instructions: expect.stringContaining('bad customer') });
+    const shown = await bobs.responses.retrieve(id);
+    expect(shown).toMatchObject({ output_text: 'You are owed 20 €.', instructions: null, metadata: {}, tools: [] });
+  });
+
   test('[S11] a reply that the client names by its id, as the AI SDK does, continues its conversation', async () => {
     const model = scriptedModel([[call('locate', { of: 'Ada' })], 'Ada is in Ulm.', 'Still in Ulm.', 'Hi.']);
     const { client, world, clientWith, tokenOf } = await open({ models: { default: model } });
@@ -248,7 +335,7 @@ describeOpenAi('responses', (open) => {
         id = event.response.id;
         break;
       }
-    expect(await client.responses.retrieve(id)).toMatchObject({ id, status: 'in_progress', model: 'Worker' });
+    expect(await client.responses.retrieve(id)).toMatchObject({ id, status: 'in_progress', model: agent });
     hold.resolve();
     await world.idle();
     expect(await client.responses.retrieve(id)).toMatchObject({ id, status: 'completed', output_text: 'Done.' });

@@ -27,12 +27,21 @@ export interface TurnSettings {
   readonly isUnwatched?: true;
   /** The run of the response that an OpenAI client continued from. It is only reported back. */
   readonly previousRunId?: string;
+  /** What the response of an OpenAI client repeats of its request, besides other settings. It is only reported back. */
+  readonly repeated?: RepeatedFields;
   /** False if the messages of the run are removed when it ends, so that only its answer is kept. */
   readonly save?: false;
 }
 
 /** Which tools end the run, and how often the model is asked and nudged. */
 export type TerminatingContract = NonNullable<TurnOptions['terminating']>;
+
+export interface RepeatedFields {
+  /** The agent as the client named it. */
+  readonly model: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly toolChoice?: 'none';
+}
 
 export interface CallerText {
   readonly from: 'system message' | 'nudge_message';

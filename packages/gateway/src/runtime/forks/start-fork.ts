@@ -255,7 +255,14 @@ async function timeBefore({ db }: Tx, { threadId, createdAt }: Run, { seq }: Ask
 async function settingsOf(tx: Tx, { id }: Run, { settings }: ForkChanges): Promise<TurnSettings> {
   const row = await tx.db.selectFrom('runs').select('settings').where('id', '=', id).executeTakeFirst();
   const stored = row?.settings == null ? {} : fromJson<TurnSettings>(row.settings);
-  const { isUnwatched: _unwatched, save: _save, previousRunId: _previous, modelSettings, ...asked } = stored;
+  const {
+    isUnwatched: _unwatched,
+    save: _save,
+    previousRunId: _previous,
+    repeated: _repeated,
+    modelSettings,
+    ...asked
+  } = stored;
   const changed = modelSettings === undefined ? undefined : { ...modelSettings, ...settings };
   return { ...asked, ...(changed === undefined ? {} : { modelSettings: changed }) };
 }

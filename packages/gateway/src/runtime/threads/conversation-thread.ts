@@ -42,6 +42,7 @@ export const conversationThread: ThreadKind = {
     const {
       isUnwatched: _,
       previousRunId: _previous,
+      repeated: _repeated,
       modelSettings: { toolChoice: _called, ...modelSettings } = {},
       ...others
     } = await settingsOfAsker(tx.db, threadId, events.flatMap(answeredCall));

@@ -108,7 +108,7 @@ function answersOf({ answers }: ToldConversation): Readonly<Record<string, Answe
 }
 
 function settingsOf(
-  { clientTools, modelSettings, isStored, previousRunId }: Asked,
+  { clientTools, modelSettings, isStored, previousRunId, repeated }: Asked,
   isTask: boolean,
 ): NonNullable<TurnRequest['settings']> {
   return {
@@ -117,6 +117,7 @@ function settingsOf(
     ...(isTask ? { isWithoutEffects: true } : {}),
     ...(isTask || !isStored ? { save: false } : {}),
     ...(previousRunId === undefined ? {} : { previousRunId }),
+    ...(repeated === undefined ? {} : { repeated }),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { ClientTool, ModelSettings } from '../../domain/conversations/turn-settings.ts';
+import type { ClientTool, ModelSettings, RepeatedFields } from '../../domain/conversations/turn-settings.ts';
 import type { Item, ReplyReference } from './items.ts';
 
 /** A parsed request of either kind. */
@@ -13,6 +13,8 @@ export interface Asked {
   readonly isStored: boolean;
   /** The end user, as the client names them. Conversations of two users are never merged. */
   readonly user?: string | undefined;
+  /** Undefined for a chat completion, which repeats nothing. */
+  readonly repeated?: RepeatedFields | undefined;
   /** The run that is continued. */
   readonly previousRunId?: string | undefined;
   /** The conversation that is continued. */

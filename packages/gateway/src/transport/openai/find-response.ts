@@ -5,22 +5,23 @@ import { getConversation } from '../../domain/conversations/conversation.ts';
 import { findAnswer } from '../../domain/conversations/run-answer.ts';
 import { settingsOfRequests, settingsOfRuns } from '../../domain/conversations/settings-of-runs.ts';
 import type { StartedTurn } from '../../domain/conversations/turn-requests.ts';
-import { findConversationOfRun } from '../../domain/conversations/turn-requests.ts';
-import type { TurnSettings } from '../../domain/conversations/turn-settings.ts';
+import { findConversationOfRun, findOwnTurn } from '../../domain/conversations/turn-requests.ts';
 import { isId } from '../../domain/entities/column-text.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
+import { callerId } from '../../runtime/chat/start-turn.ts';
 import type { TurnCaller } from '../../runtime/chat/turn-request.ts';
 import { errorOf, stopShownTo } from '../http/chat-answer.ts';
 import { toSeconds } from './list-models.ts';
 import { outcomeOf } from './outcome.ts';
-import { endedResponse, startedResponse } from './response-object.ts';
+import { endedResponse, type RepeatedSettings, startedResponse } from './response-object.ts';
 
 /** Finds a response by its run, whether it has ended or not. Throws 404 also for one that the caller must not see. */
 export async function findResponse(db: Kysely<Tables>, runId: string, caller: TurnCaller): Promise<object> {
   const turn = await findTurn(db, runId, caller);
   const { name } = await findAgent(db, turn.agentId);
-  const [{ previousRunId } = {}] = await settingsOf(db, runId);
-  const head = { runId, contextId: turn.contextId, model: name, created: toSeconds(turn.createdAt), previousRunId };
+  const settings = await settingsOf(db, runId, caller);
+  const model = settings.repeated?.model ?? name;
+  const head = { runId, contextId: turn.contextId, model, created: toSeconds(turn.createdAt), settings };
   const answer = await findAnswer(db, runId);
   if (answer === undefined) return startedResponse(head);
   const error = errorOf(answer);
@@ -34,10 +35,18 @@ export async function findResponse(db: Kysely<Tables>, runId: string, caller: Tu
   };
 }
 
-/** A run that has not begun has its settings in its request. */
-async function settingsOf(db: Kysely<Tables>, runId: string): Promise<readonly TurnSettings[]> {
-  const begun = await settingsOfRuns(db, [runId]);
-  return begun.length > 0 ? begun : await settingsOfRequests(db, [runId]);
+/**
+ * The settings that the response repeats. A run may have more: if it answers calls, it has those of the run that asked. The request of a run
+ * that is not saved is removed. A person is not shown what an operator's program sent in the same conversation.
+ */
+async function settingsOf(db: Kysely<Tables>, runId: string, caller: TurnCaller): Promise<RepeatedSettings> {
+  const [requested] = await settingsOfRequests(db, [runId]);
+  const [settings = {}] = requested?.save === false ? await settingsOfRuns(db, [runId]) : [requested];
+  const { previousRunId, instructions, callerText = [] } = settings;
+  if (caller.kind === 'entity' && (await findOwnTurn(db, callerId(caller), runId)) === undefined)
+    return { previousRunId };
+  const [ofPerson] = callerText.filter(({ from }) => from === 'system message');
+  return { ...settings, instructions: instructions ?? ofPerson?.text };
 }
 
 export interface FoundTurn extends StartedTurn {

@@ -40,7 +40,7 @@ export function takeApart(all: readonly Item[]): ToldConversation {
   const tail = items.slice(end);
   const content = tail.flatMap((item) => (item.kind === 'user' ? item.content : []));
   return {
-    instructions: textsOf(all, 'instructions').join('\n\n'),
+    instructions: instructionsIn(all),
     beforeReply: items.slice(0, start),
     lastReply: end === 0 ? undefined : textsOf(items.slice(start, end), 'assistant').join('\n\n'),
     history: items.slice(0, end).flatMap(toSaid),
@@ -50,11 +50,16 @@ export function takeApart(all: readonly Item[]): ToldConversation {
   };
 }
 
+/** All system texts, in their order. */
+export function instructionsIn(items: readonly (Item | ReplyReference)[]): string {
+  return textsOf(items, 'instructions').join('\n\n');
+}
+
 function isReply({ kind }: Item): boolean {
   return kind === 'assistant' || kind === 'call';
 }
 
-function textsOf(items: readonly Item[], kind: 'instructions' | 'assistant'): readonly string[] {
+function textsOf(items: readonly (Item | ReplyReference)[], kind: 'instructions' | 'assistant'): readonly string[] {
   return items.flatMap((item) => (item.kind === kind && item.text !== '' ? [item.text] : []));
 }
 

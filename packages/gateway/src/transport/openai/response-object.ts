@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ClientTool, ModelSettings, RepeatedFields } from '../../domain/conversations/turn-settings.ts';
 import type { WaitingCall } from '../../domain/calls/waiting-call.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { Outcome } from './outcome.ts';
@@ -25,11 +26,20 @@ export interface ResponseHead {
   readonly model: string;
   /** Seconds since the epoch. */
   readonly created: number;
+  readonly settings: RepeatedSettings;
+}
+
+/** The settings of a request that its response repeats. */
+export interface RepeatedSettings {
+  readonly instructions?: string | undefined;
+  readonly clientTools?: readonly ClientTool[] | undefined;
+  readonly modelSettings?: ModelSettings | undefined;
   readonly previousRunId?: string | undefined;
+  readonly repeated?: RepeatedFields | undefined;
 }
 
 /** A response that is under way. */
-export function startedResponse({ runId, contextId, model, created, previousRunId }: ResponseHead): object {
+export function startedResponse({ runId, contextId, model, created, settings }: ResponseHead): object {
   return {
     id: toResponseId(runId),
     object: 'response',
@@ -38,20 +48,41 @@ export function startedResponse({ runId, contextId, model, created, previousRunI
     access_programs: null,
     error: null,
     incomplete_details: null,
-    instructions: null,
-    metadata: {},
     model,
     output: [],
     parallel_tool_calls: true,
-    previous_response_id: previousRunId === undefined ? null : toResponseId(previousRunId),
-    temperature: null,
-    tool_choice: 'auto',
-    tools: [],
-    top_p: null,
+    ...requestFields(settings),
     conversation: { id: toConversationId(contextId) },
     run_id: runId,
     context_id: contextId,
   };
+}
+
+function requestFields(settings: RepeatedSettings): object {
+  const { instructions = '', clientTools = [], modelSettings = {}, previousRunId, repeated } = settings;
+  const { temperature = null, topP = null, maxOutputTokens = null, reasoning = null, toolChoice } = modelSettings;
+  return {
+    instructions: instructions.trim() === '' ? null : instructions,
+    max_output_tokens: maxOutputTokens,
+    metadata: repeated?.metadata ?? {},
+    previous_response_id: previousRunId === undefined ? null : toResponseId(previousRunId),
+    reasoning: { effort: reasoning, summary: null },
+    temperature,
+    text: { format: toFormat(modelSettings) },
+    tool_choice:
+      toolChoice?.type === 'tool' ? { type: 'function', name: toolChoice.toolName } : (repeated?.toolChoice ?? 'auto'),
+    // The gateway does not pass `strict` on.
+    tools: clientTools.map(({ name, description = null, inputSchema = null }) => ({
+      ...{ type: 'function', name, description, parameters: inputSchema, strict: false },
+    })),
+    top_p: topP,
+  };
+}
+
+function toFormat({ responseFormat }: ModelSettings): object {
+  if (responseFormat?.type !== 'json') return { type: 'text' };
+  const { type: _type, ...format } = responseFormat;
+  return format.name === undefined ? { type: 'json_object' } : { type: 'json_schema', ...format };
 }
 
 /** `text`: the message that the client reads, if it contains more than the run's answer. */

@@ -3,6 +3,7 @@ import type { AcceptedTurn } from '../../runtime/chat/turn-request.ts';
 import type { AnswerShape } from './answer-run.ts';
 import type { Asked } from './asked.ts';
 import { namedFrames } from './data-frames.ts';
+import { instructionsIn } from './items.ts';
 import { toSeconds } from './list-models.ts';
 import type { Outcome } from './outcome.ts';
 import { ReplyText } from './reply-text.ts';
@@ -23,8 +24,9 @@ interface ResponseEvent {
 
 /** A response, whole or as events. */
 export function responseShape({ runId, contextId }: AcceptedTurn, asked: Asked): AnswerShape {
-  const { model, isStream, previousRunId } = asked;
-  const head: ResponseHead = { runId, contextId, model, created: toSeconds(Date.now()), previousRunId };
+  const { model, isStream, items } = asked;
+  const settings = { ...asked, instructions: instructionsIn(items) };
+  const head: ResponseHead = { runId, contextId, model, created: toSeconds(Date.now()), settings };
   const reply = new ReplyText();
   let sequence = 0;
   let text = '';

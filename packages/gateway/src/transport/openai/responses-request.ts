@@ -23,6 +23,7 @@ export interface ResponsesRequest extends CommonFields {
   readonly tools?: readonly FunctionTool[] | null | undefined;
   readonly max_output_tokens?: number | null | undefined;
   readonly text?: { readonly format?: unknown; readonly verbosity?: unknown } | null | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | null | undefined;
   readonly reasoning?: { readonly effort?: unknown; readonly summary?: unknown } | null | undefined;
 }
 
@@ -42,6 +43,11 @@ const toolSchema = z.looseObject({
   parameters: z.record(z.string(), z.unknown()).nullish(),
 });
 
+/** The same limits as OpenAI's. */
+const metadataSchema = z
+  .record(z.string().max(64), z.string().max(512))
+  .refine((pairs) => Object.keys(pairs).length <= 16, { error: 'must have at most 16 pairs' });
+
 export const responsesRequestSchema: z.ZodType<ResponsesRequest> = z
   .looseObject({
     ...commonFields,
@@ -52,6 +58,7 @@ export const responsesRequestSchema: z.ZodType<ResponsesRequest> = z
     tools: z.array(toolSchema).max(200).nullish(),
     max_output_tokens: z.int().positive().nullish(),
     text: z.looseObject({ format: anyFormatSchema, verbosity: z.string().nullish() }).nullish(),
+    metadata: metadataSchema.nullish(),
     reasoning: z.looseObject({ effort: z.string().max(100).nullish() }).nullish(),
   })
   .meta({ id: 'ResponsesRequest', description: "OpenAI's request, with an agent as the model." });
@@ -79,6 +86,11 @@ export function readResponsesRequest(body: ResponsesRequest): Asked {
     ...common,
     previousRunId: previous == null ? undefined : fromResponseId(previous),
     contextId: conversation == null ? undefined : contextIdOf(conversation),
+    repeated: {
+      model: body.model,
+      ...(body.metadata == null ? {} : { metadata: body.metadata }),
+      ...(body.tool_choice === 'none' ? { toolChoice: body.tool_choice } : {}),
+    },
   };
 }
 
