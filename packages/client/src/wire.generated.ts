@@ -3584,4 +3584,5 @@ export interface Operations {
     };
     answer: OpenAiResponse;
   }>;
+  'POST /v1/responses/{id}/cancel': Operation<{ params: { id: string }; answer: OpenAiResponse }>;
 }

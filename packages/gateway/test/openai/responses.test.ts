@@ -216,7 +216,9 @@ describeOpenAi('responses', (open) => {
       metadata: { rating: 'bad' },
       tools: [locate],
     });
-    expect(await client.responses.retrieve(id)).toMatchObject({ instructions: expect.stringContaining('bad customer') });
+    expect(await client.responses.retrieve(id)).toMatchObject({
+      instructions: expect.stringContaining('bad customer'),
+    });
     const shown = await bobs.responses.retrieve(id);
     expect(shown).toMatchObject({ output_text: 'You are owed 20 €.', instructions: null, metadata: {}, tools: [] });
   });
@@ -343,6 +345,57 @@ describeOpenAi('responses', (open) => {
     const followed = client.responses.retrieve(id, { stream: true });
     await expect(followed).rejects.toMatchObject({ status: 400, param: 'stream' });
     await expect(client.responses.retrieve('resp_none')).rejects.toMatchObject({ status: 404, code: 'not_found' });
+  });
+
+  test('[S11] a response that is under way or waits is cancelled, and one that has ended is answered as it is', async () => {
+    const asked = Promise.withResolvers<void>();
+    const model = scriptedModel(async ({ prompt, abortSignal }) => {
+      if (textsOf(prompt).at(-1) === 'Hi.') return 'Hello.';
+      asked.resolve();
+      return await new Promise<string>((_, reject) => {
+        abortSignal?.addEventListener('abort', () => reject(abortSignal.reason));
+      });
+    });
+    const { client, world, clientWith, tokenOf } = await open({ models: { default: model } });
+    const agent = await world.agent();
+    const bob = await world.person('Bob');
+    await world.space('Room', [agent, bob]);
+    const bobs = clientWith({ apiKey: await tokenOf(bob) });
+    const first = await client.responses.create({ model: agent, input: 'Hi.' });
+    const conversation = first.conversation?.id ?? '';
+    const start = async (input: string) =>
+      await idOf(await client.responses.create({ model: agent, input, conversation, stream: true }));
+    const working = await start('Work.');
+    await asked.promise;
+    const waiting = await start('And work.');
+    await expect(bobs.responses.cancel(working)).rejects.toMatchObject({ status: 404, code: 'not_found' });
+    for (const id of [waiting, working]) {
+      expect(await client.responses.cancel(id)).toMatchObject({ id, status: 'cancelled' });
+      expect(await client.responses.cancel(id)).toMatchObject({ id, status: 'cancelled' });
+    }
+    expect(await client.responses.cancel(first.id)).toMatchObject({
+      status: 'completed',
+      output: [{ content: [{ text: 'Hello.' }] }],
+    });
+    expect(model.requests).toHaveLength(2);
+  });
+
+  test('[S11] what the gateway does not have of the API of OpenAI is refused with what to use instead', async () => {
+    const { client, world } = await open({ models: { default: scriptedModel(['Hello.']) } });
+    const { id } = await client.responses.create({ model: await world.agent(), input: 'Hi.' });
+    const refused = async (asked: PromiseLike<unknown>): Promise<string> =>
+      String(
+        await asked.then(
+          () => 'It was not refused.',
+          ({ message }) => message,
+        ),
+      );
+    expect(await refused(client.responses.delete(id))).toContain('DELETE /contexts/{context_id}');
+    expect(await refused(client.responses.inputItems.list(id))).toContain('GET /contexts/{context_id}');
+    for (const asked of [client.conversations.create({}), client.conversations.retrieve('conv_1')])
+      expect(await refused(asked)).toContain('POST /v1/responses begins a conversation');
+    for (const asked of [client.embeddings.create({ model: 'm', input: 'x' }), client.models.delete('Clerk')])
+      expect(await refused(asked)).toContain('/v1/models, /v1/chat/completions and /v1/responses');
   });
 
   test('a response that was cut at the token limit is incomplete', async () => {

@@ -464,10 +464,11 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'POST /v1/responses': { rights: SHARED_WRITE, request: () => ({ body: { model: 'Bot', input: 'Hello.' } }) },
   'GET /v1/responses/{id}': {
     rights: SHARED_READ,
-    request: async ({ api, secrets }) => {
-      const sent = { body: { model: 'Bot', input: 'Hello.' }, secret: secrets.member ?? '' };
-      return { path: `/v1/responses/${(await api.call('POST', '/v1/responses', sent)).body.id}` };
-    },
+    request: async (stage) => ({ path: await responseOf(stage) }),
+  },
+  'POST /v1/responses/{id}/cancel': {
+    rights: SHARED_WRITE,
+    request: async (stage) => ({ path: `${await responseOf(stage)}/cancel` }),
   },
 
   'POST /mcp': {
@@ -532,6 +533,12 @@ export const ALIASES: Readonly<Record<string, Row>> = {
   'GET /api/contexts/{id}': { rights: SHARED_READ, request: context('/api/contexts') },
   'DELETE /api/contexts/{id}': { rights: WRITE, request: context('/api/contexts') },
 };
+
+/** The path of a response that the member of the space requested. */
+async function responseOf({ api, secrets }: Stage): Promise<string> {
+  const sent = { body: { model: 'Bot', input: 'Hello.' }, secret: secrets.member ?? '' };
+  return `/v1/responses/${(await api.call('POST', '/v1/responses', sent)).body.id}`;
+}
 
 async function newTool({ api, name }: Stage): Promise<string> {
   return `/api/tools/${(await api.done<{ id: string }>('POST', '/api/tools', fixedTool(name(), 1))).id}`;

@@ -18,6 +18,7 @@ import type { Services } from '../../ports/services.ts';
 import type { Registry } from '../../runtime/toolset/registry.ts';
 import { toolCatalog } from '../../runtime/toolset/tool-catalog.ts';
 import { createMetrics, type Metrics } from '../../telemetry/metrics.ts';
+import { insteadOf } from '../openai/not-offered.ts';
 import { inOpenAiShape, isOpenAiPath } from '../openai/openai-error.ts';
 import { createOpenStreams } from '../sse/open-streams.ts';
 import { createBodyPlaces } from './body-places.ts';
@@ -207,7 +208,7 @@ export function createApp(services: Services, options: AppOptions): App {
     const answer = errorAnswer(error, { requestId: c.get('requestId'), logger: services.logger });
     return isOpenAiPath(c.req.path) ? inOpenAiShape(answer) : answer;
   };
-  app.notFound(async (c) => (await studio?.answer(c.req.raw)) ?? refuse(unknownPath(c.req.path), c));
+  app.notFound(async (c) => (await studio?.answer(c.req.raw)) ?? refuse(unknownPath(c.req), c));
   app.onError(refuse);
   return {
     fetch: (request, env) => app.fetch(request, (env ?? {}) as AppEnv['Bindings']),
@@ -297,6 +298,7 @@ const CORS = {
   maxAge: 600,
 };
 
-function unknownPath(path: string): ApiError {
-  return new ApiError('not_found', `There is no path ${path.slice(0, 200)}. GET /openapi.json lists all paths.`);
+function unknownPath({ method, path }: { readonly method: string; readonly path: string }): ApiError {
+  const instead = isOpenAiPath(path) ? insteadOf(method, path) : 'GET /openapi.json lists all paths.';
+  return new ApiError('not_found', `There is no path ${path.slice(0, 200)}. ${instead}`);
 }

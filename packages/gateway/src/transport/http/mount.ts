@@ -9,6 +9,8 @@ import type { KnownKeys } from '../../domain/keys/known-keys.ts';
 import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { Caller } from '../caller.ts';
+import { insteadOf } from '../openai/not-offered.ts';
+import { isOpenAiPath } from '../openai/openai-error.ts';
 import type { Place } from '../places.ts';
 import { auditRequest, writeChange } from './audit-request.ts';
 import { admit, admitEarly, authenticate, credentialsOf, type Identity } from './authenticate.ts';
@@ -59,7 +61,8 @@ export function mount(app: Hono<AppEnv>, endpoints: readonly Endpoint[], options
   for (const [path, own] of Map.groupBy(served, (one) => one.path)) {
     const allow = own.map(({ method }) => method.toUpperCase()).join(', ');
     app.all(path, (c) => {
-      throw methodNotAllowed(c.req.raw.method, allow);
+      const { method } = c.req.raw;
+      throw methodNotAllowed(method, allow, isOpenAiPath(c.req.path) ? ` ${insteadOf(method, c.req.path)}` : '');
     });
   }
 }
@@ -268,8 +271,8 @@ function connectionOf(c: Context<AppEnv>, { addressOf }: MountOptions): Connecti
   return { address, disconnect: () => void outgoing.destroy(), markEventStream: () => markEventStream(outgoing) };
 }
 
-function methodNotAllowed(method: string, allow: string): ApiError {
-  return new ApiError('method_not_allowed', `${method} is not supported here. Use ${allow}.`, {
+function methodNotAllowed(method: string, allow: string, instead = ''): ApiError {
+  return new ApiError('method_not_allowed', `${method} is not supported here. Use ${allow}.${instead}`, {
     details: { allow },
   });
 }

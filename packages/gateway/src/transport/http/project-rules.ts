@@ -181,6 +181,7 @@ export const PROJECT_RULES: Readonly<Record<string, ProjectRule>> = {
   'POST /v1/chat/completions': 'filtered',
   'POST /v1/responses': 'filtered',
   'GET /v1/responses/{id}': 'filtered',
+  'POST /v1/responses/{id}/cancel': 'filtered',
   'POST /mcp': 'filtered',
   'GET /mcp': 'filtered',
   'DELETE /mcp': 'filtered',

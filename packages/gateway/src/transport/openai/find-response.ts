@@ -7,7 +7,9 @@ import { settingsOfRequests, settingsOfRuns } from '../../domain/conversations/s
 import type { StartedTurn } from '../../domain/conversations/turn-requests.ts';
 import { findConversationOfRun, findOwnTurn } from '../../domain/conversations/turn-requests.ts';
 import { isId } from '../../domain/entities/column-text.ts';
+import { requestCancel } from '../../domain/runs/request-cancel.ts';
 import type { Tables } from '../../ports/store/schema/tables.ts';
+import type { Tx } from '../../ports/store/store.ts';
 import { callerId } from '../../runtime/chat/start-turn.ts';
 import type { TurnCaller } from '../../runtime/chat/turn-request.ts';
 import { errorOf, stopShownTo } from '../http/chat-answer.ts';
@@ -33,6 +35,17 @@ export async function findResponse(db: Kysely<Tables>, runId: string, caller: Tu
     error: { code: 'server_error', message: error.message },
     stop: stopShownTo(caller, answer.stop),
   };
+}
+
+/** Requests a cancel of its run. Returns false if the run has ended, because then there is nothing to cancel. */
+export async function cancelResponse(tx: Tx, { runId }: FoundTurn): Promise<boolean> {
+  return await requestCancel(tx, runId).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof ApiError && error.code === 'run_ended') return false;
+      throw error;
+    },
+  );
 }
 
 /**

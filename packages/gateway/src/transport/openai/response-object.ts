@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { ClientTool, ModelSettings, RepeatedFields } from '../../domain/conversations/turn-settings.ts';
 import type { WaitingCall } from '../../domain/calls/waiting-call.ts';
+import type { ClientTool, ModelSettings, RepeatedFields } from '../../domain/conversations/turn-settings.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { Outcome } from './outcome.ts';
 import { toConversationId, toResponseId } from './responses-request.ts';

@@ -8,11 +8,12 @@ import { answerRun } from '../../openai/answer-run.ts';
 import type { Asked } from '../../openai/asked.ts';
 import { chatCompletionSchema, completionShape } from '../../openai/chat-completion.ts';
 import { chatRequestSchema, readChatRequest } from '../../openai/chat-request.ts';
-import { findResponse } from '../../openai/find-response.ts';
+import { cancelResponse, type FoundTurn, findResponse, findTurn } from '../../openai/find-response.ts';
 import { listModels, modelSchema } from '../../openai/list-models.ts';
 import { responseSchema } from '../../openai/response-object.ts';
 import { responseShape } from '../../openai/response-shape.ts';
 import { fromResponseId, readResponsesRequest, responsesRequestSchema } from '../../openai/responses-request.ts';
+import { awaitAnswer, clientLeft } from '../await-answer.ts';
 import { conversationUser } from '../conversation-user.ts';
 import { type AuditedChange, type Endpoint, type Exchange, endpoint } from '../endpoint.ts';
 import type { StreamOptions } from '../open-stream.ts';
@@ -101,6 +102,27 @@ export function openAiEndpoints(options: OpenAiEndpointOptions): readonly Endpoi
         return await findResponse(tx.db, fromResponseId(params.id), conversationUser(caller));
       },
     }),
+    endpoint({
+      method: 'post',
+      path: '/v1/responses/{id}/cancel',
+      summary: 'Cancel a response',
+      description: 'The answer comes when its run has ended. A response that has ended is answered as it is.',
+      access: 'entity',
+      answer: responseSchema,
+      refusals: [409, 429],
+      reserve: (holder) => options.streams.reserve(holder),
+      audit: ({ contextId, isCancelled }: Cancelled) =>
+        isCancelled ? { subject: { kind: 'conversation', id: contextId } } : undefined,
+      async handle({ caller, params }, tx): Promise<Cancelled> {
+        const turn = await findTurn(tx.db, fromResponseId(params.id), conversationUser(caller));
+        return { ...turn, isCancelled: await cancelResponse(tx, turn) };
+      },
+      async respond({ runId }: Cancelled, exchange: Exchange) {
+        const answer = await awaitAnswer(runId, exchange, options);
+        if (answer === undefined) return clientLeft();
+        return exchange.json(await findResponse(options.services.store.db, runId, conversationUser(exchange.caller)));
+      },
+    }),
   ];
 }
 
@@ -109,6 +131,10 @@ const STREAM = 'With `stream: true`, the answer is sent as server-sent events.';
 
 const NOT_FOLLOWED =
   'must not be true: a response is read as a whole. To follow it, send the request that created it again, with the same Idempotency-Key.';
+
+interface Cancelled extends FoundTurn {
+  readonly isCancelled: boolean;
+}
 
 interface Accepted {
   readonly accepted: AcceptedTurn;
