@@ -20,6 +20,11 @@ export function firstIdAt(time: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-7000-8000-000000000000`;
 }
 
+/** The time when `newId` made this id. */
+export function timeOfId(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+}
+
 const BYTES = 16;
 // Random bytes are fetched in bulk, because each request for them is slow, however few it asks for.
 const random: Buffer = Buffer.alloc(BYTES * 256);

@@ -347,6 +347,22 @@ describeOpenAi('responses', (open) => {
     await expect(client.responses.retrieve('resp_none')).rejects.toMatchObject({ status: 404, code: 'not_found' });
   });
 
+  test('[S11] a request that is repeated later is answered with the time of the first one', async () => {
+    const { client, world } = await open({ models: { default: scriptedModel(['Hello.', 'Hi.']) } });
+    const agent = await world.agent();
+    const options = { headers: { 'Idempotency-Key': 'created-1' } };
+    const response = { model: agent, input: 'Hi.' };
+    const chat = { model: agent, messages: [{ role: 'user' as const, content: 'Hi.' }] };
+    const ofChat = { headers: { 'Idempotency-Key': 'created-2' } };
+    const { id, created_at } = await client.responses.create(response, options);
+    const { created } = await client.chat.completions.create(chat, ofChat);
+    // The times are whole seconds.
+    while (Math.floor(Date.now() / 1_000) <= Math.max(created, created_at)) await new Promise(setImmediate);
+    expect((await client.responses.create(response, options)).created_at).toBe(created_at);
+    expect((await client.responses.retrieve(id)).created_at).toBe(created_at);
+    expect((await client.chat.completions.create(chat, ofChat)).created).toBe(created);
+  });
+
   test('[S11] a response that is under way or waits is cancelled, and one that has ended is answered as it is', async () => {
     const asked = Promise.withResolvers<void>();
     const model = scriptedModel(async ({ prompt, abortSignal }) => {

@@ -119,13 +119,13 @@ export async function findOwnTurn(db: Kysely<Tables>, caller: string, runId: str
     .executeTakeFirst();
 }
 
-/** The conversation that a run belongs to, and when the run was requested. The run may not have begun yet. */
+/** The conversation that a run belongs to. The run may not have begun yet. */
 export async function findConversationOfRun(
   db: Kysely<Tables>,
   runId: string,
-): Promise<{ readonly contextId: string; readonly createdAt: number } | undefined> {
-  const begun = db.selectFrom('runs').select(['thread_id as contextId', 'created_at as createdAt']);
-  const noted = db.selectFrom('turn_requests').select(['context_id as contextId', 'created_at as createdAt']);
+): Promise<{ readonly contextId: string } | undefined> {
+  const begun = db.selectFrom('runs').select('thread_id as contextId');
+  const noted = db.selectFrom('turn_requests').select('context_id as contextId');
   return (
     (await begun.where('id', '=', runId).executeTakeFirst()) ??
     (await noted.where('run_id', '=', runId).executeTakeFirst())

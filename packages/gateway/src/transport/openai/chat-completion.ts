@@ -3,8 +3,8 @@ import { toJson } from '../../ports/store/schema/json.ts';
 import type { AcceptedTurn } from '../../runtime/chat/turn-request.ts';
 import type { AnswerShape } from './answer-run.ts';
 import type { Asked } from './asked.ts';
+import { createdOf } from './created-of.ts';
 import { dataFrames } from './data-frames.ts';
-import { toSeconds } from './list-models.ts';
 import type { Outcome } from './outcome.ts';
 import { ReplyText } from './reply-text.ts';
 
@@ -83,7 +83,7 @@ export function completionShape(
   { model, isStream }: Asked,
   { isUsageWanted }: { readonly isUsageWanted: boolean },
 ): AnswerShape {
-  const head = { runId, model, created: toSeconds(Date.now()) };
+  const head = { runId, model, created: createdOf(runId) };
   const text = new ReplyText();
   const chunk = (choice: object, more: object = {}): object => ({
     ...headOf(head, 'chat.completion.chunk'),

@@ -13,7 +13,7 @@ import type { Tx } from '../../ports/store/store.ts';
 import { callerId } from '../../runtime/chat/start-turn.ts';
 import type { TurnCaller } from '../../runtime/chat/turn-request.ts';
 import { errorOf, stopShownTo } from '../http/chat-answer.ts';
-import { toSeconds } from './list-models.ts';
+import { createdOf } from './created-of.ts';
 import { outcomeOf } from './outcome.ts';
 import { endedResponse, type RepeatedSettings, startedResponse } from './response-object.ts';
 
@@ -23,7 +23,7 @@ export async function findResponse(db: Kysely<Tables>, runId: string, caller: Tu
   const { name } = await findAgent(db, turn.agentId);
   const settings = await settingsOf(db, runId, caller);
   const model = settings.repeated?.model ?? name;
-  const head = { runId, contextId: turn.contextId, model, created: toSeconds(turn.createdAt), settings };
+  const head = { runId, contextId: turn.contextId, model, created: createdOf(runId), settings };
   const answer = await findAnswer(db, runId);
   if (answer === undefined) return startedResponse(head);
   const error = errorOf(answer);
@@ -64,7 +64,6 @@ async function settingsOf(db: Kysely<Tables>, runId: string, caller: TurnCaller)
 
 export interface FoundTurn extends StartedTurn {
   readonly agentId: string;
-  readonly createdAt: number;
 }
 
 /** The turn of a response. It may not have begun yet. */

@@ -2,9 +2,9 @@ import { toJson } from '../../ports/store/schema/json.ts';
 import type { AcceptedTurn } from '../../runtime/chat/turn-request.ts';
 import type { AnswerShape } from './answer-run.ts';
 import type { Asked } from './asked.ts';
+import { createdOf } from './created-of.ts';
 import { namedFrames } from './data-frames.ts';
 import { instructionsIn } from './items.ts';
-import { toSeconds } from './list-models.ts';
 import type { Outcome } from './outcome.ts';
 import { ReplyText } from './reply-text.ts';
 import {
@@ -26,7 +26,7 @@ interface ResponseEvent {
 export function responseShape({ runId, contextId }: AcceptedTurn, asked: Asked): AnswerShape {
   const { model, isStream, items } = asked;
   const settings = { ...asked, instructions: instructionsIn(items) };
-  const head: ResponseHead = { runId, contextId, model, created: toSeconds(Date.now()), settings };
+  const head: ResponseHead = { runId, contextId, model, created: createdOf(runId), settings };
   const reply = new ReplyText();
   let sequence = 0;
   let text = '';
