@@ -3,6 +3,7 @@ import { scriptedModel } from '@lastcall/core/testing';
 import type { ClientOptions } from 'openai';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { requestCancel } from '../../src/domain/runs/request-cancel.ts';
 import { startTcpProxy } from '../processes/tcp-proxy.ts';
 import { databases } from '../support/stores.ts';
 import { describeOpenAi, type OpenAiGateway } from './openai-gateway.ts';
@@ -233,8 +234,36 @@ describeOpenAi(
       };
       const client = gateway.clientWith({ fetch: counting });
       const asked = client.chat.completions.create({ model: agent, messages: [user('Hi')] });
-      await expect(asked).rejects.toMatchObject({ status: 502, code: 'run_failed', type: 'server_error' });
+      await expect(asked).rejects.toMatchObject({ status: 400, code: 'run_failed', type: 'server_error' });
       expect(sent).toBe(1);
+    });
+
+    // The AI SDK and LangChain send the same request again after 409 and 5xx, and do not say that they do.
+    test('[S11] a run that failed or was cancelled is answered with a status after which no client repeats the request', async () => {
+      const asked = Promise.withResolvers<void>();
+      const model = scriptedModel(async ({ prompt, abortSignal }) => {
+        if (!JSON.stringify(prompt).includes('Wait.')) throw new Error('The provider is gone.');
+        asked.resolve();
+        return await new Promise<string>((_, reject) => {
+          abortSignal?.addEventListener('abort', () => reject(abortSignal.reason));
+        });
+      });
+      const gateway = await open({ models: { default: model } });
+      const agent = await gateway.world.agent();
+      const key = await gateway.keyWith('write');
+      const ask = async (content: string) => {
+        const response = await post(gateway, key, { model: agent, messages: [user(content)] });
+        return { status: response.status, ...((await response.json()) as object) };
+      };
+      expect(await ask('Pay.')).toMatchObject({ status: 400, error: { code: 'run_failed', type: 'server_error' } });
+      const waiting = ask('Wait.');
+      await asked.promise;
+      await gateway.world.in(async (tx) => {
+        const running = tx.db.selectFrom('runs').innerJoin('threads', 'threads.id', 'runs.thread_id');
+        const [run] = await running.select('runs.id').where('agent_id', '=', agent).where('status', '=', 'running').execute();
+        await requestCancel(tx, run?.id ?? '');
+      });
+      expect(await waiting).toMatchObject({ status: 400, error: { code: 'run_cancelled' } });
     });
   },
   databases,

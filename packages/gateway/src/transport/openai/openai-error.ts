@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ErrorCode } from '../../domain/api-error.ts';
 import type { ErrorBody } from '../http/error-answer.ts';
 
 /** Under these paths, errors have OpenAI's shape. */
@@ -29,13 +30,19 @@ export const openAiErrorSchema: z.ZodType<OpenAiError> = z
 /** Converts an error response of the gateway to OpenAI's format. */
 export async function inOpenAiShape(response: Response): Promise<Response> {
   const { error } = (await response.json()) as ErrorBody;
-  const status = response.status === 422 ? 400 : response.status;
+  const status = response.status === 422 || ENDED.has(error.code) ? 400 : response.status;
   const headers = new Headers(response.headers);
   headers.delete('content-length');
   // Otherwise the client would repeat the request twice, and be refused each time.
   if (!PASSING.has(status)) headers.set('x-should-retry', 'false');
-  return Response.json(toOpenAiError(error, status), { status, headers });
+  return Response.json(toOpenAiError(error, response.status), { status, headers });
 }
+
+/**
+ * A run that has ended must not run again. Elsewhere these are 502 and 409, after which the AI SDK and LangChain send the same request again,
+ * as a new one: they do not read `x-should-retry`, and do not mark what they repeat.
+ */
+const ENDED: ReadonlySet<string> = new Set<ErrorCode>(['run_failed', 'run_cancelled']);
 
 /** Statuses that may pass by the time the client tries again. */
 const PASSING: ReadonlySet<number> = new Set([429, 500, 503]);

@@ -126,7 +126,7 @@ export function openAiEndpoints(options: OpenAiEndpointOptions): readonly Endpoi
   ];
 }
 
-const REFUSALS = [402, 404, 409, 410, 429, 502] as const;
+const REFUSALS = [402, 404, 409, 410, 429] as const;
 const STREAM = 'With `stream: true`, the answer is sent as server-sent events.';
 
 const NOT_FOLLOWED =
