@@ -56,12 +56,13 @@ export interface GuardContext extends RecordingContext {
   deny(reason: string): never;
 }
 
-/** A rule whose hook has another name would never be asked, so it would allow everything. */
+/** A rule whose hook has another name would never be asked, so it would allow everything. A policy with a name alone is meant to. */
 export function isPolicy(value: unknown): value is Policy {
   if (typeof value !== 'object' || value === null) return false;
-  const { name, beforeCall, approveCall, afterCall, guardFilesystem, slices } = value as Partial<Policy>;
+  const { name, tools: _tools, slices, ...rest } = value as Partial<Policy>;
+  const { beforeCall, approveCall, afterCall, guardFilesystem, ...others } = rest;
   const hooks = [beforeCall, approveCall, afterCall, guardFilesystem].filter((hook) => hook !== undefined);
-  const isAsked = hooks.length > 0 || slices !== undefined;
+  const isAsked = hooks.length > 0 || slices !== undefined || Object.keys(others).length === 0;
   return typeof name === 'string' && name !== '' && isAsked && hooks.every((hook) => typeof hook === 'function');
 }
 

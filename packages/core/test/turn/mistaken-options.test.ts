@@ -36,3 +36,7 @@ const mistakes: readonly (readonly [what: string, mistake: () => unknown, says: 
 test.each(mistakes)('[R53] %s is refused with what to give instead', async (_what, mistake, says) => {
   await expect((async () => mistake())()).rejects.toThrow(says);
 });
+
+test('[R53] a policy whose hooks are all left out is accepted', async () => {
+  expect((await run({ policies: [{ name: 'off', tools: ['act'], beforeCall: undefined }] })).response).toBe('Never.');
+});
