@@ -50,6 +50,8 @@ export interface Page<T> {
   readonly items: readonly T[];
   /** The cursor of the next page. Absent on the last page. */
   readonly next?: string | undefined;
+  /** Rows of this page that are left out because they are damaged in the database, and what to do. Absent if there are none. */
+  readonly damaged?: readonly { readonly id: string; readonly problem: string }[] | undefined;
 }
 
 /** Which page of a list. */
@@ -128,7 +130,8 @@ function print(schema: Schema, indent: string): string {
 }
 
 function printObject({ properties = {}, required = [], additionalProperties }: Schema, indent: string): string {
-  if (Object.keys(properties).join() === 'items,next') return `Page<${print(properties.items?.items ?? {}, indent)}>`;
+  if (Object.keys(properties).join() === 'items,next,damaged')
+    return `Page<${print(properties.items?.items ?? {}, indent)}>`;
   const inner = `${indent}  `;
   const fields = Object.entries(properties).map(([name, schema]) => {
     const [mark, none] = required.includes(name) ? ['', ''] : ['?', ' | undefined'];

@@ -2466,6 +2466,8 @@ export interface Page<T> {
   readonly items: readonly T[];
   /** The cursor of the next page. Absent on the last page. */
   readonly next?: string | undefined;
+  /** Rows of this page that are left out because they are damaged in the database, and what to do. Absent if there are none. */
+  readonly damaged?: readonly { readonly id: string; readonly problem: string }[] | undefined;
 }
 
 /** Which page of a list. */

@@ -1,7 +1,8 @@
 import type { PlanSeed } from '../config/plan-seed.ts';
 import { ApiError } from '../domain/api-error.ts';
-import type { Plan } from '../domain/plans/plan.ts';
-import { deletePlans, listPlans, setPlans } from '../domain/plans/plans.ts';
+import { readRows } from '../domain/entities/page.ts';
+import { type Plan, toPlan } from '../domain/plans/plan.ts';
+import { deletePlans, planRows, setPlans } from '../domain/plans/plans.ts';
 import { parseTimeZone } from '../domain/plans/schedule.ts';
 import type { Seeding } from './seed-space.ts';
 
@@ -16,10 +17,12 @@ export async function seedPlans(
 ): Promise<void> {
   const agentId = seeded.agents[agentName];
   if (agentId === undefined) return;
-  const stored = await listPlans(tx.db, agentId);
+  const rows = await planRows(tx.db, { agentId });
+  // A damaged plan that the file has is set again.
+  const { items: stored } = readRows(rows, { idOf: ({ key }) => key, toItem: toPlan });
   const wanted = plans.filter(({ agent }) => agent === agentName);
   // First, because they count towards the limit of plans.
-  const dropped = stored.filter(({ key, setBy }) => setBy === 'file' && !wanted.some((one) => one.key === key));
+  const dropped = rows.filter(({ key, set_by: setBy }) => setBy === 'file' && !wanted.some((one) => one.key === key));
   await deletePlans(
     tx,
     agentId,

@@ -86,13 +86,8 @@ async function seedAgent(
   }
   if (known.project_id !== (project ?? DEFAULT_PROJECT)) log(movedLine('agent', config.name, known.project_id));
   if (known.config !== toJson(config)) {
-    // Fields that the file no longer sets are removed.
-    const cleared = Object.keys(fromJson<object>(known.config)).map((field) => [field, null] as const);
-    await updateAgent(tx, {
-      agentId: known.id,
-      config: { ...Object.fromEntries(cleared), ...config },
-      offered,
-    });
+    // Fields that the file no longer sets are removed. A damaged configuration is replaced, too.
+    await updateAgent(tx, { agentId: known.id, config: { ...config }, replaces: true, offered });
     log(`Changed the agent ${JSON.stringify(config.name)} to what the configuration says.`);
   }
 }

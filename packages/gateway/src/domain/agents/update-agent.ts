@@ -15,6 +15,8 @@ export interface AgentUpdate {
   readonly agentId: string;
   /** The fields to change. Null removes one; the others stay. */
   readonly config: Readonly<Record<string, unknown>>;
+  /** True: `config` is the whole configuration, and the old one is not read. Default: false. */
+  readonly replaces?: boolean | undefined;
   /** What it may name. Default: not checked until the run. */
   readonly offered?: Offered | undefined;
   /** The version that the change is based on. If the agent has another version, the change is refused. Default: any. */
@@ -30,13 +32,14 @@ export async function updateAgent(tx: Tx, update: AgentUpdate): Promise<Agent> {
   const before = await lockAgent(tx, update.agentId, 'change');
   if (update.ifVersion !== undefined && update.ifVersion !== before.config_version)
     throw versionConflict(update.ifVersion, before.config_version);
-  const config = await checkAgentConfig(tx, withChanges(fromJson<AgentConfigInput>(before.config), update.config), {
+  const base = update.replaces === true ? {} : fromJson<AgentConfigInput>(before.config);
+  const config = await checkAgentConfig(tx, withChanges(base, update.config), {
     offered: update.offered,
     project: before.project_id,
   });
   const wasInvalid = before.status === 'invalid';
   const json = toJson(config);
-  const isSame = isDeepStrictEqual(fromJson(json), fromJson(before.config));
+  const isSame = isSameJson(json, before.config);
   const changed = {
     name: config.name,
     config: json,
@@ -53,6 +56,15 @@ export async function updateAgent(tx: Tx, update: AgentUpdate): Promise<Agent> {
   // Events that waited for a configuration that works can run now.
   if (wasInvalid) tx.wake(before.id);
   return toAgent({ ...before, ...changed });
+}
+
+/** A damaged text is the same as no other. */
+function isSameJson(json: string, stored: string): boolean {
+  try {
+    return isDeepStrictEqual(fromJson(json), fromJson(stored));
+  } catch {
+    return false;
+  }
 }
 
 /** Two people who edit at the same time must not undo each other's changes unknowingly. */

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../ports/store/schema/tables.ts';
+import { readRows } from '../entities/page.ts';
 import { IS_PENDING } from './is-waiting.ts';
 import { type JobOffer, toOffer } from './job-events.ts';
 import { toWaitingCall } from './waiting-call.ts';
@@ -20,5 +21,9 @@ export async function listOpenJobs(db: Kysely<Tables>, agentId: string, now: num
     .orderBy('id')
     .limit(MOST_OFFERS)
     .execute();
-  return rows.map((row) => toOffer({ ...toWaitingCall(row), claims: row.claims }));
+  // A damaged job is named in the list of waiting calls.
+  return readRows(rows, {
+    idOf: ({ id }) => id,
+    toItem: (row) => toOffer({ ...toWaitingCall(row), claims: row.claims }),
+  }).items as JobOffer[];
 }

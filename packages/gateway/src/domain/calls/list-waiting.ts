@@ -3,7 +3,15 @@ import type { CallRow, Tables, WaitStatus } from '../../ports/store/schema/table
 import { usableBy } from '../conversations/usable-by.ts';
 import { isId } from '../entities/column-text.ts';
 import { invalid } from '../entities/invalid.ts';
-import { type Page, type PageOptions, pageLimit, textCursor } from '../entities/page.ts';
+import {
+  type DamagedRow,
+  damagedRow,
+  type Page,
+  type PageOptions,
+  pageLimit,
+  textCursor,
+  withDamaged,
+} from '../entities/page.ts';
 import { EVERYTHING, throughAgents, type View } from '../projects/view.ts';
 import { IS_PENDING } from './is-waiting.ts';
 import { answerRight } from './may-answer.ts';
@@ -39,17 +47,20 @@ export async function listWaiting(db: Kysely<Tables>, filter: WaitingFilter = {}
 async function readConcerning(db: Kysely<Tables>, filter: WaitingFilter): Promise<Page<WaitingCall>> {
   const limit = pageLimit(filter.limit);
   const items: WaitingCall[] = [];
+  const damaged: DamagedRow[] = [];
   if ([filter.entityId, filter.agentId, filter.spaceId].some((id) => id !== undefined && !isId(id))) return { items };
   for (let after = positionOf(textCursor(filter.cursor)); ; ) {
     const rows = await readPage(db, { ...filter, after }, limit + 1);
     for (const row of rows) {
-      if (!concerns(row, filter.entityId)) continue;
+      const call = readConcerned(row, filter.entityId, damaged);
+      if (call === undefined) continue;
       const last = items.at(-1);
-      if (items.length === limit && last !== undefined) return { items, next: cursorOf(last, filter) };
-      items.push(shownTo(row, filter.entityId));
+      if (items.length === limit && last !== undefined)
+        return withDamaged({ items, next: cursorOf(last, filter) }, damaged);
+      items.push(call);
     }
     const end = rows.at(-1);
-    if (end === undefined || rows.length <= limit) return { items };
+    if (end === undefined || rows.length <= limit) return withDamaged({ items }, damaged);
     after = { at: (isEnded(filter) ? end.answered_at : end.expires_at) ?? NEVER, callId: end.id };
   }
 }
@@ -78,6 +89,17 @@ function positionOf(cursor: string | undefined): Position | undefined {
   if (at === undefined || !Number.isSafeInteger(Number(at)))
     throw invalid('cursor', 'must be the `next` of an earlier page.');
   return { at: Number(at), callId };
+}
+
+/** Returns undefined for a call that does not concern the entity. Only operators hear of damaged rows: nothing says whom they concern. */
+function readConcerned(row: Listed, entityId: string | undefined, damaged: DamagedRow[]): WaitingCall | undefined {
+  try {
+    return concerns(row, entityId) ? shownTo(row, entityId) : undefined;
+  } catch (error) {
+    const one = damagedRow(row.id, error);
+    if (entityId === undefined) damaged.push(one);
+    return undefined;
+  }
 }
 
 /** The answerers are JSON, so they are checked for each row, after the database has filtered by space. */

@@ -21,10 +21,10 @@ export async function conversationMessages(
     .orderBy('seq')
     .limit(limit + 1)
     .execute();
-  const { items, next } = toPage(rows, {
+  const { items, ...rest } = toPage(rows, {
     limit,
     cursorOf: ({ seq }) => String(seq),
     toItem: ({ payload }) => fromEntryPayload(payload).entry,
   });
-  return { items: toConversation(items.filter(isSpoken)), ...(next === undefined ? {} : { next }) };
+  return { ...rest, items: toConversation(items.filter(isSpoken)) };
 }

@@ -1,3 +1,4 @@
+import { UnreadableJson } from '../../ports/store/schema/json.ts';
 import { isId } from './column-text.ts';
 import { invalid } from './invalid.ts';
 
@@ -5,6 +6,14 @@ import { invalid } from './invalid.ts';
 export interface Page<T> {
   readonly items: readonly T[];
   readonly next?: string;
+  /** Rows that are left out because they cannot be read. Missing if there are none. */
+  readonly damaged?: readonly DamagedRow[];
+}
+
+export interface DamagedRow {
+  readonly id: string;
+  /** One sentence that says what to do. */
+  readonly problem: string;
 }
 
 export interface PageOptions {
@@ -42,6 +51,36 @@ export function toPage<Row, T>(
 ): Page<T> {
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
-  const items = shown.map(toItem);
-  return rows.length > limit && last !== undefined ? { items, next: cursorOf(last) } : { items };
+  const page = readRows(shown, { idOf: cursorOf, toItem });
+  return rows.length > limit && last !== undefined ? { ...page, next: cursorOf(last) } : page;
+}
+
+/** Reads each row. A damaged one is named and left out: it must not hide all others. */
+export function readRows<Row, T>(
+  rows: readonly Row[],
+  { idOf, toItem }: { idOf: (row: Row) => string; toItem: (row: Row) => T },
+): Omit<Page<T>, 'next'> {
+  const damaged: DamagedRow[] = [];
+  const items = rows.flatMap((row) => {
+    try {
+      return [toItem(row)];
+    } catch (error) {
+      damaged.push(damagedRow(idOf(row), error));
+      return [];
+    }
+  });
+  return withDamaged({ items }, damaged);
+}
+
+/** Rethrows an error that is not about a damaged row. */
+export function damagedRow(id: string, error: unknown): DamagedRow {
+  if (!(error instanceof UnreadableJson)) throw error;
+  return { id, problem: `The row of "${id}" is damaged and left out: stop the gateway and restore a backup.` };
+}
+
+export function withDamaged<P extends object>(
+  page: P,
+  damaged: readonly DamagedRow[],
+): P & { readonly damaged?: readonly DamagedRow[] } {
+  return damaged.length === 0 ? page : { ...page, damaged };
 }

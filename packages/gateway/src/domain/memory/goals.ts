@@ -3,7 +3,7 @@ import type { AgentLimits } from '../../config/agent-limits.ts';
 import { COLUMNS } from '../../ports/store/schema/columns.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { GoalRow, Tables } from '../../ports/store/schema/tables.ts';
-import { type Params, statement } from '../../ports/store/statement.ts';
+import { type Params, type Statement, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { type Goal, type GoalInput, goalInputSchema, toGoal } from './goal.ts';
 import { withKeys } from './note-key.ts';
@@ -14,7 +14,7 @@ export type KeyedGoal = GoalInput & { readonly key: string };
 
 /** Lists goals, the most important first, then in the order of creation. */
 export async function listGoals(db: Kysely<Tables>, agentId: string): Promise<Goal[]> {
-  return (await list(db, { agentId })).map(toGoal);
+  return (await goalRows(db, { agentId })).map(toGoal);
 }
 
 /** Only the query, for callers that batch it with others. */
@@ -31,7 +31,7 @@ export function goalsOf(
     .orderBy('key');
 }
 
-const list = statement(goalsOf);
+export const goalRows: Statement<{ readonly agentId: string }, GoalRow> = statement(goalsOf);
 
 /** Creates goals, or replaces those with the same key. Returns their keys, in order. */
 export async function setGoals(tx: Tx, agentId: string, goals: readonly GoalInput[]): Promise<string[]> {

@@ -3,7 +3,7 @@ import type { AgentLimits } from '../../config/agent-limits.ts';
 import { COLUMNS } from '../../ports/store/schema/columns.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { MemoryRow, Tables } from '../../ports/store/schema/tables.ts';
-import { type Params, statement } from '../../ports/store/statement.ts';
+import { type Params, type Statement, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { type Memory, type MemoryInput, memoryInputSchema, toMemory } from './memory.ts';
 import { withKeys } from './note-key.ts';
@@ -12,7 +12,7 @@ import { parseNotes } from './parse-notes.ts';
 
 /** Lists memories in the order of creation. */
 export async function listMemories(db: Kysely<Tables>, agentId: string): Promise<Memory[]> {
-  return (await list(db, { agentId })).map(toMemory);
+  return (await memoryRows(db, { agentId })).map(toMemory);
 }
 
 /** Only the query, for callers that batch it with others. */
@@ -28,7 +28,7 @@ export function memoriesOf(
     .orderBy('key');
 }
 
-const list = statement(memoriesOf);
+export const memoryRows: Statement<{ readonly agentId: string }, MemoryRow> = statement(memoriesOf);
 
 /** Creates memories, or replaces those with the same key. Returns their keys, in order. */
 export async function setMemories(tx: Tx, agentId: string, memories: readonly MemoryInput[]): Promise<string[]> {

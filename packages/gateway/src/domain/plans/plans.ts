@@ -3,7 +3,7 @@ import type { AgentLimits, AgentLimitsInput } from '../../config/agent-limits.ts
 import { COLUMNS } from '../../ports/store/schema/columns.ts';
 import { toJson } from '../../ports/store/schema/json.ts';
 import type { PlanRow, Tables } from '../../ports/store/schema/tables.ts';
-import { type Params, statement } from '../../ports/store/statement.ts';
+import { type Params, type Statement, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { ApiError } from '../api-error.ts';
 import { withKeys } from '../memory/note-key.ts';
@@ -24,7 +24,7 @@ export interface PreparedPlan {
 
 /** Lists plans: future ones first, the nearest first, then finished ones. */
 export async function listPlans(db: Kysely<Tables>, agentId: string): Promise<Plan[]> {
-  return (await list(db, { agentId })).map(toPlan);
+  return (await planRows(db, { agentId })).map(toPlan);
 }
 
 /** Only the query, for callers that batch it with others. */
@@ -42,7 +42,7 @@ export function plansOf(
     .orderBy('key');
 }
 
-const list = statement(plansOf);
+export const planRows: Statement<{ readonly agentId: string }, PlanRow> = statement(plansOf);
 
 /** Creates plans, or replaces those with the same key. Returns their keys, in order. */
 export async function setPlans(

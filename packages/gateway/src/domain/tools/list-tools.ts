@@ -3,7 +3,15 @@ import { DEFAULT_PROJECT } from '../../config/default-project.ts';
 import type { Tables, ToolRow } from '../../ports/store/schema/tables.ts';
 import { notFound } from '../api-error.ts';
 import { invalid } from '../entities/invalid.ts';
-import { type Page, type PageOptions, pageLimit, textCursor } from '../entities/page.ts';
+import {
+  type DamagedRow,
+  damagedRow,
+  type Page,
+  type PageOptions,
+  pageLimit,
+  textCursor,
+  withDamaged,
+} from '../entities/page.ts';
 import { EVERYTHING, inView, type View } from '../projects/view.ts';
 import type { ListedTool, ToolSource, ToolSourceName } from './listed-tool.ts';
 import { findToolRow } from './stored-tool.ts';
@@ -46,11 +54,32 @@ export async function listTools(
           limit: limit + 1 - Math.min(wanted.length, limit),
         })
       : [];
-  const all = [...wanted.slice(0, limit + 1), ...(await Promise.all(rows.map(describe)))];
-  const items = await withUses(db, all.slice(0, limit), view);
-  const last = items.at(-1);
-  if (all.length <= limit || last === undefined) return { items };
-  return { items, next: `${last.source === 'api' ? 'api' : 'other'}:${last.id}` };
+  const all: readonly Listable[] = [
+    ...wanted.slice(0, limit + 1).map((one) => ({ cursor: `other:${one.id}`, describe: async () => one })),
+    ...rows.map((row) => ({ cursor: `api:${row.id}`, describe: () => describe(row) })),
+  ];
+  const shown = all.slice(0, limit);
+  const { items, damaged } = await describeAll(shown);
+  const used = withDamaged({ items: await withUses(db, items, view) }, damaged);
+  const last = shown.at(-1);
+  return all.length <= limit || last === undefined ? used : { ...used, next: last.cursor };
+}
+
+interface Listable {
+  readonly cursor: string;
+  readonly describe: () => Promise<ListedTool>;
+}
+
+async function describeAll(tools: readonly Listable[]) {
+  const items: ListedTool[] = [];
+  const damaged: DamagedRow[] = [];
+  for (const { cursor, describe } of tools)
+    try {
+      items.push(await describe());
+    } catch (error) {
+      damaged.push(damagedRow(cursor.slice(cursor.indexOf(':') + 1), error));
+    }
+  return { items, damaged };
 }
 
 /** Finds one tool by id or name. */

@@ -5,6 +5,7 @@ import type { ToolConfig } from '../../config/tool-config.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
 import type { Tables, ToolRow } from '../../ports/store/schema/tables.ts';
 import type { Tx } from '../../ports/store/store.ts';
+import { readRows } from '../entities/page.ts';
 import { inView, type View } from '../projects/view.ts';
 
 /** An agent that names a tool, and the reference that it uses. */
@@ -47,10 +48,15 @@ export async function registeredSubAgents(
   // A text that contains this has its quotes escaped.
   const query = db.selectFrom('tools').selectAll().where(sql<boolean>`config like '%"agentConfig":%'`).orderBy('id');
   const rows = await (project === undefined ? query : query.where('project_id', '=', project)).execute();
-  return rows.map((row) => {
-    const named = namedBySubAgent(fromJson<ToolConfig>(row.config), []);
-    return { row, references: named.map(({ reference }) => reference) };
+  // A damaged sub-agent uses no tools: nothing can run it.
+  const { items } = readRows(rows, {
+    idOf: ({ id }) => id,
+    toItem: (row) => {
+      const named = namedBySubAgent(fromJson<ToolConfig>(row.config), []);
+      return { row, references: named.map(({ reference }) => reference) };
+    },
   });
+  return items;
 }
 
 /** The agents that a caller can see and that have one of these definitions, themselves or for a sub-agent. `reference` is the definition. */

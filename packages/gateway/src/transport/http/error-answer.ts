@@ -2,6 +2,7 @@ import type { Logger } from '@lastcall/core';
 import { z } from 'zod';
 import { ApiError } from '../../domain/api-error.ts';
 import { ArtifactsUnavailable } from '../../ports/artifacts/artifacts-unavailable.ts';
+import { UnreadableJson } from '../../ports/store/schema/json.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
 import { statusOf } from './statuses.ts';
 
@@ -38,7 +39,11 @@ export function errorAnswer(error: unknown, { requestId, logger }: { requestId: 
     return errorResponse(new ApiError('artifacts_unavailable', error.message, { retryAfter: 5 }));
   }
   logger.error('A request failed.', { requestId, error });
-  const message = `Internal error. The log has the details under request ${requestId}.`;
+  const what =
+    error instanceof UnreadableJson
+      ? 'Internal error: what this request needs is damaged in the database. Stop the gateway and restore a backup.'
+      : 'Internal error.';
+  const message = `${what} The log has the details under request ${requestId}.`;
   return Response.json({ error: { code: 'internal', message, details: { requestId } } }, { status: 500 });
 }
 

@@ -85,5 +85,12 @@ export function pageOf(item: z.ZodType): z.ZodType {
   return z.object({
     items: z.array(item),
     next: z.string().optional().meta({ description: 'The cursor of the next page. Absent on the last page.' }),
+    damaged: z
+      .array(z.strictObject({ id: z.string(), problem: z.string() }))
+      .optional()
+      .meta({
+        description:
+          'Rows of this page that are left out because they are damaged in the database, and what to do. Absent if there are none.',
+      }),
   });
 }

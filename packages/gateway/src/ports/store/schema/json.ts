@@ -6,9 +6,18 @@ export function toJson(value: unknown): Json {
   return JSON.stringify(value) ?? 'null';
 }
 
+/** A column of JSON has a text that is not JSON: its row is damaged. */
+export class UnreadableJson extends SyntaxError {
+  override name = 'UnreadableJson';
+}
+
 /** Reads what `toJson` wrote. The type is not checked: only this package writes the store. */
 export function fromJson<T>(text: Json): T {
-  return parseJson(text) as T;
+  try {
+    return parseJson(text) as T;
+  } catch (cause) {
+    throw new UnreadableJson((cause as Error).message, { cause });
+  }
 }
 
 /** The JSON text of a value with sorted keys: values that differ only in the order of their keys give the same text. */

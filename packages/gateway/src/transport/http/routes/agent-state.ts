@@ -4,9 +4,13 @@ import { z } from 'zod';
 import { findAgent } from '../../../domain/agents/agent.ts';
 import { notFound } from '../../../domain/api-error.ts';
 import { agentOfConversation } from '../../../domain/conversations/conversation.ts';
-import { listGoals } from '../../../domain/memory/goals.ts';
-import { listMemories } from '../../../domain/memory/memories.ts';
-import { listPlans } from '../../../domain/plans/plans.ts';
+import { readRows } from '../../../domain/entities/page.ts';
+import { toGoal } from '../../../domain/memory/goal.ts';
+import { goalRows } from '../../../domain/memory/goals.ts';
+import { memoryRows } from '../../../domain/memory/memories.ts';
+import { toMemory } from '../../../domain/memory/memory.ts';
+import { toPlan } from '../../../domain/plans/plan.ts';
+import { planRows } from '../../../domain/plans/plans.ts';
 import { loadTranscript } from '../../../domain/transcript/load-transcript.ts';
 import { readSession } from '../../../domain/transcript/read-session.ts';
 import { toReadable } from '../../../domain/transcript/readable-frames.ts';
@@ -80,26 +84,35 @@ export const agentStateEndpoints: readonly Endpoint[] = [
     kind: 'goals',
     summary: "List an agent's goals, most important first",
     item: goalSchema,
-    list: listGoals,
+    rows: goalRows,
+    toItem: toGoal,
   }),
   keptBy({
     kind: 'memories',
     summary: "List an agent's memories, oldest first",
     item: memorySchema,
-    list: listMemories,
+    rows: memoryRows,
+    toItem: toMemory,
   }),
-  keptBy({ kind: 'plans', summary: "List an agent's plans, soonest first", item: planSchema, list: listPlans }),
+  keptBy({
+    kind: 'plans',
+    summary: "List an agent's plans, soonest first",
+    item: planSchema,
+    rows: planRows,
+    toItem: toPlan,
+  }),
 ];
 
-interface Kept {
+interface Kept<Row> {
   readonly kind: 'goals' | 'memories' | 'plans';
   readonly summary: string;
   readonly item: z.ZodType;
-  readonly list: (db: Kysely<Tables>, agentId: string) => Promise<readonly unknown[]>;
+  readonly rows: (db: Kysely<Tables>, of: { readonly agentId: string }) => Promise<readonly Row[]>;
+  readonly toItem: (row: Row) => unknown;
 }
 
 /** The endpoint that lists one kind of an agent's notes. */
-function keptBy({ kind, summary, item, list }: Kept): Endpoint {
+function keptBy<Row extends { readonly key: string }>({ kind, summary, item, rows, toItem }: Kept<Row>): Endpoint {
   return endpoint({
     method: 'get',
     path: `/api/agents/{id}/${kind}`,
@@ -108,7 +121,8 @@ function keptBy({ kind, summary, item, list }: Kept): Endpoint {
     answer: pageOf(item),
     async handle({ params }, tx) {
       await findAgent(tx.db, params.id);
-      return { items: await list(tx.db, params.id) };
+      const found = await rows(tx.db, { agentId: params.id });
+      return readRows(found, { idOf: ({ key }) => key, toItem });
     },
   });
 }
