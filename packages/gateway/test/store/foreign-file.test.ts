@@ -131,3 +131,29 @@ describe('a DATABASE_URL that leads to another program', () => {
     server.close();
   });
 });
+
+test.each(['the database system is starting up', 'the database system is shutting down'])(
+  'the error for a PostgreSQL server that says "%s" tells to wait for it',
+  async (said) => {
+    const server = createTcpServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => socket.end(refusal('57P03', said)));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const at = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    await expect(checkStore({ home, databaseUrl: `postgres://me:secret@${at}/mine` })).rejects.toMatchObject({
+      name: 'StoreRefused',
+      message: `PostgreSQL at ${at} accepts no connections at the moment (${said}). Wait until it runs, then try again.`,
+    });
+    server.close();
+  },
+);
+
+/** What a server sends instead of a connection. */
+function refusal(code: string, message: string): Buffer {
+  const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${message}\0\0`);
+  const head = Buffer.alloc(5);
+  head.write('E');
+  head.writeInt32BE(fields.length + 4, 1);
+  return Buffer.concat([head, fields]);
+}

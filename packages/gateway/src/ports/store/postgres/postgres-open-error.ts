@@ -32,6 +32,9 @@ function refusalOf(error: unknown, url: URL, variable: string): string | undefin
     return `${server} is a standby, which only reads. Promote it, or set ${variable} to the primary.`;
   if (isCrowded(error.cause))
     return `${server} accepts no more connections (${messageOf(error.cause)}). A gateway opens 12: raise the limit, which is max_connections or the CONNECTION LIMIT of the role or the database, end others, or put a pooler in between.`;
+  // It is starting, stopping or recovering, and says which.
+  if (codeOf(error.cause) === '57P03')
+    return `${server} accepts no connections at the moment (${messageOf(error.cause)}). Wait until it runs, then try again.`;
   return `${server} does not answer (${reasonOf(error.cause)}). Start it, or correct ${variable}.`;
 }
 
