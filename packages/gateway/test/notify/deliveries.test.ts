@@ -244,6 +244,20 @@ describeIdleWorld('notifications', ({ world, kind, beside }) => {
     expect(site.requests.map(({ body }) => JSON.parse(body).title)).toEqual(['Clumsy failed', 'Unlucky failed']);
   });
 
+  test('[O8] failures that two gateways look at together are sent once for each agent', async () => {
+    const name = 'together';
+    const targets = new Map([[name, targetTo(webhookTo('http://127.0.0.1:9'), { name })]]);
+    const agents: string[] = [];
+    for (let count = 0; count < 50; count++) agents.push(await world.agent());
+    // One gateway takes the first failures of all agents, and the other one the second ones.
+    for (const _failure of ['first', 'second'])
+      await world.in(async (tx) => {
+        for (const agentId of agents) await noteFailure(tx, { agentId, runId: newId() });
+      });
+    await Promise.all([world, otherWorld].map(({ services }) => planNotifications(services, targets)));
+    expect(await rowsOf(world, { target: name })).toHaveLength(agents.length);
+  });
+
   test('[O8] each target that wants it is told of a failure', async () => {
     await using site = await startWebSite();
     const targets = ['first', 'second'].map((name) => targetTo(webhookTo(site.url), { name }));

@@ -34,10 +34,28 @@ async function planDue(tx: Tx, targets: OpenTargets): Promise<number> {
     .forUpdate()
     .skipLocked()
     .execute();
+  await lockFailing(tx, due);
   for (const event of due) await planEvent(tx, event, targets);
   const ids = due.map(({ id }) => id);
   if (ids.length > 0) await tx.db.deleteFrom('notify_events').where('id', 'in', ids).execute();
   return due.length;
+}
+
+/**
+ * One notification stands for several failures of an agent. Without the lock, two gateways that each plan one of them would not see the
+ * notification of the other.
+ */
+async function lockFailing(tx: Tx, due: readonly NotifyEventRow[]): Promise<void> {
+  const failing = due.flatMap(({ event, agent_id }) => (event === 'agent.failed' ? [agent_id] : []));
+  if (failing.length === 0) return;
+  tx.runAlone();
+  await tx.db
+    .selectFrom('agents')
+    .select('id')
+    .where('id', 'in', [...new Set(failing)])
+    .orderBy('id')
+    .forNoKeyUpdate()
+    .execute();
 }
 
 async function planEvent(tx: Tx, event: NotifyEventRow, targets: OpenTargets): Promise<void> {
