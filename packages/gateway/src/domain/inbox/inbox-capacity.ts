@@ -26,6 +26,18 @@ export async function countWaiting(db: Kysely<Tables>, agentId: string): Promise
   return Number(counted?.waiting ?? 0);
 }
 
+/** The same for many agents. One without waiting events is missing. */
+export async function countWaitingOfAll(db: Kysely<Tables>, agentIds: readonly string[]): Promise<Map<string, number>> {
+  const rows = await db
+    .selectFrom('inbox_events')
+    .select((eb) => ['thread_id', eb.fn.countAll<number>().as('waiting')])
+    .where('thread_id', 'in', agentIds)
+    .where(IS_WAITING)
+    .groupBy('thread_id')
+    .execute();
+  return new Map(rows.map(({ thread_id, waiting }) => [thread_id, Number(waiting)]));
+}
+
 const countOf = statement(
   (db, { agentId }: Params<{ agentId: string }>) =>
     db

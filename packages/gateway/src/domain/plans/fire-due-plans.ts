@@ -1,13 +1,12 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { Services } from '../../ports/services.ts';
 import { fromJson } from '../../ports/store/schema/json.ts';
-import type { PlanRow, Tables } from '../../ports/store/schema/tables.ts';
-import { type Params, searchStatement } from '../../ports/store/statement.ts';
+import type { AgentRow, PlanRow, Tables } from '../../ports/store/schema/tables.ts';
+import { type Params, searchStatement, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import { lockAgentIfExists } from '../agents/lock-agent.ts';
 import { doEach } from '../do-each.ts';
-import { countWaiting, inboxLimit } from '../inbox/inbox-capacity.ts';
-import { pushEvent } from '../inbox/push-event.ts';
+import { countWaitingOfAll, inboxLimit } from '../inbox/inbox-capacity.ts';
+import { type PushedEvent, pushEvent } from '../inbox/push-event.ts';
 import { nextCronTime } from './cron.ts';
 import { TOLERANCE_MS } from './schedule.ts';
 
@@ -24,7 +23,7 @@ type Due = Selectable<PlanRow> & { readonly next_at: number };
 const PAGE_SIZE = 200;
 
 /**
- * Pushes an event for every plan that is due, each in a separate transaction. Returns how many fired. Plans of a paused agent
+ * Pushes an event for every plan that is due, a page of plans in each transaction. Returns how many fired. Plans of a paused agent
  * wait like those of a stopped gateway: afterwards they fire late, by their misfire policy.
  */
 export async function fireDuePlans(
@@ -35,12 +34,11 @@ export async function fireDuePlans(
   let fired = 0;
   for (let after: PagePosition = START; ; ) {
     const due = await duePlans(services, { agentId, at, after });
-    fired += await doEach(services, due, {
-      failed: ({ id }) => `Plan ${id} could not be fired`,
-      work: (one) => fire(services, one, at),
-    });
     const last = due.at(-1);
-    if (last === undefined || due.length < PAGE_SIZE) return fired;
+    if (last === undefined) return fired;
+    // Whether a plan is late depends on when it fires, not on when the sweep began.
+    fired += await services.store.transaction((tx) => firePage(services, tx, due, now ?? tx.now()));
+    if (due.length < PAGE_SIZE) return fired;
     after = last;
   }
 }
@@ -91,38 +89,78 @@ function selectDue(db: Kysely<Tables>, { at, nextAt, id }: DueValues | Params<Du
 }
 
 /**
- * Fires one plan. A second gateway finds the row locked, or no longer due. The agent is locked first, in the same order as when
- * it is deleted: it may have been paused since its plans were listed, and others may fill its inbox.
+ * Fires plans. A second gateway waits for the agents, and then finds the plans no longer due. The agents are locked first, in the same
+ * order as when one is deleted: they may have been paused since their plans were listed, and others may fill their inboxes.
  */
-async function fire(
-  services: Pick<Services, 'store' | 'logger'>,
-  { id, agent_id }: Listed,
+async function firePage(
+  services: Pick<Services, 'logger'>,
+  tx: Tx,
+  listed: readonly Listed[],
   now: number,
-): Promise<boolean> {
-  return await services.store.transaction(async (tx) => {
-    const agent = await lockAgentIfExists(tx, agent_id, 'inbox');
-    if (agent?.status !== 'active') return false;
-    const plan = await lockDue(tx, id, now);
-    if (plan === undefined) return false;
-    // The plan stays due and fires late: nothing is lost, and the inbox stays within its limit.
-    if ((await countWaiting(tx.db, agent_id)) >= inboxLimit(agent, tx.limits)) return false;
-    const dueAt = dueTime(services, plan, now);
-    const pushed = dueAt !== undefined && (await pushPlanEvent(tx, plan, { dueAt, now }));
-    const nextAt = nextTime(services, plan, now);
-    await tx.db
-      .updateTable('plans')
-      .set({ next_at: nextAt ?? null, ...(dueAt === undefined ? {} : { last_at: dueAt }) })
-      .where('id', '=', id)
-      .execute();
-    return pushed;
+): Promise<number> {
+  const agents = await lockActive(tx, [...new Set(listed.map(({ agent_id }) => agent_id))]);
+  const ids = listed.flatMap(({ id, agent_id }) => (agents.has(agent_id) ? [id] : []));
+  if (ids.length === 0) return 0;
+  const [plans, waiting] = await Promise.all([lockDue(tx, ids, now), countWaitingOfAll(tx.db, [...agents.keys()])]);
+  const pushed: Promise<boolean>[] = [];
+  await doEach(services, plans, {
+    failed: ({ id }) => `Plan ${id} could not be fired`,
+    async work(plan) {
+      const { agent_id } = plan;
+      const [agent, count] = [agents.get(agent_id), waiting.get(agent_id) ?? 0];
+      // The plan stays due and fires late: nothing is lost, and the inbox stays within its limit.
+      if (agent === undefined || count >= inboxLimit(agent, tx.limits)) return false;
+      const dueAt = dueTime(services, plan, now);
+      const event = dueAt === undefined ? undefined : toPlanEvent(plan, { dueAt, now });
+      const times = { id: plan.id, nextAt: nextTime(services, plan, now) ?? null, lastAt: dueAt ?? plan.last_at };
+      tx.send(setTimes, times);
+      if (event === undefined) return false;
+      waiting.set(agent_id, count + 1);
+      pushed.push(pushEvent(tx, event));
+      return true;
+    },
   });
+  return (await Promise.all(pushed)).filter(Boolean).length;
 }
 
-async function lockDue(tx: Tx, id: string, now: number): Promise<Due | undefined> {
-  const row = tx.db.selectFrom('plans').selectAll().where('id', '=', id).where('next_at', '<=', now);
-  const found = await row.forUpdate().skipLocked().executeTakeFirst();
-  return found === undefined || found.next_at === null ? undefined : { ...found, next_at: found.next_at };
+type LockedAgent = Pick<AgentRow, 'id' | 'config'>;
+
+async function lockActive(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, LockedAgent>> {
+  tx.runAlone();
+  const agents = await tx.db
+    .selectFrom('agents')
+    .select(['id', 'config'])
+    .where('id', 'in', ids)
+    .where('status', '=', 'active')
+    .orderBy('id')
+    .forNoKeyUpdate()
+    .execute();
+  return new Map(agents.map((agent) => [agent.id, agent]));
 }
+
+async function lockDue(tx: Tx, ids: readonly string[], now: number): Promise<readonly Due[]> {
+  const rows = await tx.db
+    .selectFrom('plans')
+    .selectAll()
+    .where('id', 'in', ids)
+    .where('next_at', '<=', now)
+    .orderBy('next_at')
+    .orderBy('id')
+    .forUpdate()
+    .skipLocked()
+    .execute();
+  return rows.flatMap(({ next_at, ...row }) => (next_at === null ? [] : [{ ...row, next_at }]));
+}
+
+interface Times {
+  readonly id: string;
+  readonly nextAt: number | null;
+  readonly lastAt: number | null;
+}
+
+const setTimes = statement((db, { id, nextAt, lastAt }: Params<Times>) =>
+  db.updateTable('plans').set({ next_at: nextAt, last_at: lastAt }).where('id', '=', id),
+);
 
 /** The time that the event names: the first one that was missed, or with `skip` the first that is still on time. */
 function dueTime(services: Pick<Services, 'logger'>, plan: Due, now: number): number | undefined {
@@ -149,8 +187,8 @@ function nextTime(
   }
 }
 
-async function pushPlanEvent(tx: Tx, plan: Due, { dueAt, now }: { dueAt: number; now: number }): Promise<boolean> {
-  return await pushEvent(tx, {
+function toPlanEvent(plan: Due, { dueAt, now }: { readonly dueAt: number; readonly now: number }): PushedEvent {
+  return {
     threadId: plan.agent_id,
     eventId: `plan:${plan.id}:${dueAt}`,
     event: {
@@ -162,5 +200,5 @@ async function pushPlanEvent(tx: Tx, plan: Due, { dueAt, now }: { dueAt: number;
       dueAt,
       ...(dueAt < now - TOLERANCE_MS ? { late: true as const } : {}),
     },
-  });
+  };
 }
