@@ -268,6 +268,25 @@ describe.each(databases)('the index on $kind', ({ create }) => {
     expect(await count()).toBe(2);
   });
 
+  test('[S27] without a newer message looks at all spaces only every five seconds, and then misses none', async () => {
+    await insertMessages(store, 3);
+    await updateIndex({ store }, later(0));
+    // A gateway whose clock is behind by an hour posts.
+    const early = newId(Date.now() - 3_600_000);
+    await store.transaction(async ({ db }) => {
+      const first = await db.selectFrom('messages').selectAll().where('seq', '=', 1).executeTakeFirstOrThrow();
+      await db
+        .insertInto('messages')
+        .values({ ...first, id: early, seq: 4, content: '"A belated kraken."' })
+        .execute();
+      await db.updateTable('spaces').set({ next_seq: 5 }).execute();
+    });
+    await updateIndex({ store }, later(1_000));
+    expect(await find('kraken')).toEqual([]);
+    await updateIndex({ store }, later(6_000));
+    expect(await find('kraken')).toEqual(['message: A belated [kraken].']);
+  });
+
   test('[S27] [O4] loses what retention deletes, and follows a text that is changed', async () => {
     const ids = await insertMessages(store, 3);
     await updateIndex({ store }, later(0));

@@ -33,6 +33,15 @@ export async function indexNewMessages(tx: Tx, most: number): Promise<Indexed> {
   return { hasNews: spaces.length > 0, hasMore: found.length >= most || spaces.length === MOST_SPACES };
 }
 
+/** The newest message by its id. A gateway whose clock is behind may add one with an earlier id. */
+export async function lastMessageId({ db }: Tx): Promise<string> {
+  const { id } = await db
+    .selectFrom('messages')
+    .select((eb) => eb.fn.max('id').as('id'))
+    .executeTakeFirstOrThrow();
+  return id ?? '';
+}
+
 /** What one pass over a kind of source found. */
 export interface Indexed {
   readonly hasNews: boolean;

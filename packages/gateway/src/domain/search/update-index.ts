@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type SqlBool, sql } from 'kysely';
 import type { Services } from '../../ports/services.ts';
 import type { Store, Tx } from '../../ports/store/store.ts';
-import { type Indexed, indexMessagesAgain, indexNewMessages } from './index-messages.ts';
+import { type Indexed, indexMessagesAgain, indexNewMessages, lastMessageId } from './index-messages.ts';
 import {
   type EndedRun,
   endedRunsAfter,
@@ -20,8 +20,15 @@ const IDLE_SHARE = 20;
 const MOST_REST_MS = 2_000;
 const MOST_PAUSE_MS = 50;
 
-/** When each store may be looked at again. */
-const rests = new WeakMap<Store, number>();
+/** What the last pass over each store has found, if there was nothing more to add. */
+const rests = new WeakMap<Store, Rest>();
+
+interface Rest {
+  /** When the store may be looked at again. */
+  readonly until: number;
+  /** The newest message when all spaces were looked at. */
+  readonly lastMessage: string;
+}
 
 /**
  * Adds what was stored since the last time to the index of full-text search. Nothing that a message or a run waits for writes to the index: it is
@@ -32,32 +39,51 @@ export async function updateIndex(
   { store }: Pick<Services, 'store'>,
   { now }: { readonly now?: number } = {},
 ): Promise<void> {
-  if (now === undefined && performance.now() < (rests.get(store) ?? 0)) return;
+  if (now === undefined && performance.now() < (rests.get(store)?.until ?? 0)) return;
   for (;;) {
     const startedAt = performance.now();
-    const hasMore = await store.transaction((tx) => indexSome(tx, { most: store.rowsAtOnce, now: now ?? tx.now() }));
+    const { lastMessage: seen } = rests.get(store) ?? {};
+    const { hasMore, lastMessage } = await store.transaction((tx) =>
+      indexSome(tx, { most: store.rowsAtOnce, now: now ?? tx.now(), seen }),
+    );
     const spent = performance.now() - startedAt;
-    if (!hasMore) rests.set(store, performance.now() + Math.min(spent * IDLE_SHARE, MOST_REST_MS));
+    if (!hasMore)
+      rests.set(store, { until: performance.now() + Math.min(spent * IDLE_SHARE, MOST_REST_MS), lastMessage });
     if (!hasMore || store.isBusy) return;
     await sleep(Math.min(spent, MOST_PAUSE_MS));
   }
 }
 
-/** Returns true if there may be more to add. */
-async function indexSome(tx: Tx, { most, now }: { readonly most: number; readonly now: number }): Promise<boolean> {
+interface Pass {
+  readonly most: number;
+  readonly now: number;
+  /** The newest message when all spaces were looked at the last time. */
+  readonly seen: string | undefined;
+}
+
+async function indexSome(
+  tx: Tx,
+  { most, now, seen }: Pass,
+): Promise<{ readonly hasMore: boolean; readonly lastMessage: string }> {
   const state = await lockState(tx, { wait: false });
-  if (state === undefined) return false;
+  if (state === undefined) return { hasMore: false, lastMessage: '' };
   const changes = await applyChanges(tx);
-  const messages = await indexNewMessages(tx, most);
-  const { runsTo, checkedTo, ...runs } = await indexEndedRuns(tx, { ...state, now });
-  const all: readonly Indexed[] = [changes, messages, runs];
-  const hasMore = all.some((one) => one.hasMore);
   // A gateway without work writes this rarely.
   const isOld = now - (state.completeTo ?? 0) >= IDLE_WRITE_MS;
+  const { runsTo, checkedTo, ...runs } = await indexEndedRuns(tx, { ...state, now });
+  const lastMessage = await lastMessageId(tx);
+  // To look at all spaces takes long if there are many of them.
+  const isQuiet = lastMessage === seen && !isOld && !changes.hasNews && !runs.hasNews;
+  const messages = isQuiet ? NOTHING : await indexNewMessages(tx, most);
+  const all: readonly Indexed[] = [changes, messages, runs];
+  const hasMore = all.some((one) => one.hasMore);
+  const isComplete = !hasMore && !isQuiet;
   if (isOld || all.some((one) => one.hasNews))
-    await writeState(tx, { ...state, runsTo, checkedTo, ...(hasMore ? {} : { completeTo: now }) });
-  return hasMore;
+    await writeState(tx, { ...state, runsTo, checkedTo, ...(isComplete ? { completeTo: now } : {}) });
+  return { hasMore, lastMessage };
 }
+
+const NOTHING: Indexed = { hasNews: false, hasMore: false };
 
 /** `indexedTo` of an answer is at most so much older than it could be. */
 const IDLE_WRITE_MS = 5_000;
@@ -97,7 +123,7 @@ const CHANGES_AT_ONCE = 100;
 /** Adds texts again that were changed. A trigger has removed what they were: see 0056-search.ts. */
 async function applyChanges(tx: Tx): Promise<Indexed> {
   const changes = await tx.db.selectFrom('search_changes').selectAll().limit(CHANGES_AT_ONCE).execute();
-  if (changes.length === 0) return { hasNews: false, hasMore: false };
+  if (changes.length === 0) return NOTHING;
   const idsOf = (kind: string): readonly string[] =>
     changes.flatMap((change) => (change.kind === kind ? [change.source_id] : []));
   const all = changes.map(({ source_id }) => source_id);
