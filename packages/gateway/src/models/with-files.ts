@@ -26,7 +26,7 @@ export interface FileSource {
  *    become a note that says what the model cannot see.
  * 2. A file that is too large for providers, or that does not fit with the newer ones into a request, becomes a note too. The newest files
  *    are sent first.
- * 3. A file that is gone, because it was deleted, becomes a note.
+ * 3. A file that is gone, because it was deleted, becomes a note, and so does a damaged one: providers would refuse the request, and each later one.
  * 4. The bytes are read for each request. Nothing keeps them.
  */
 export function withFiles(name: string, model: LanguageModelV4, source: FileSource): LanguageModelV4 {
@@ -98,10 +98,12 @@ async function showFile(id: string, part: LanguageModelV4FilePart, room: number,
     if (size > most) return note(part, `It is larger than ${sizeInWords(most)}, so you cannot be shown it.`);
     return size > room ? note(part, 'It is left out, because newer files fill this request.') : undefined;
   };
-  const tooLarge = refused(attachedBytes(part));
+  const size = attachedBytes(part);
+  const tooLarge = refused(size);
   if (tooLarge !== undefined) return tooLarge;
   const bytes = await reading.read(id);
   if (bytes === undefined) return note(part, 'It was deleted.');
+  if (size > 0 && bytes.length !== size) return note(part, 'Its file is damaged.');
   const { providerOptions: _ours, ...sent } = part;
   return refused(bytes.length) ?? { shown: { ...sent, data: { type: 'data', data: bytes } }, bytes: bytes.length };
 }

@@ -8,8 +8,8 @@ import { ArtifactsUnavailable } from './artifacts-unavailable.ts';
 export interface ArtifactFiles {
   /** Resolves once the bytes are durable. */
   write(id: string, bytes: Uint8Array): Promise<void>;
-  /** Returns undefined if this gateway does not have the bytes. */
-  read(id: string): Promise<ReadableStream<Uint8Array> | undefined>;
+  /** Returns undefined if this gateway does not have the bytes, or another number of them than `bytes`. */
+  read(id: string, bytes?: number): Promise<ReadableStream<Uint8Array> | undefined>;
   /** Deletes the bytes. Nothing happens if there are none. */
   remove(id: string): Promise<void>;
 }
@@ -41,9 +41,13 @@ export function createArtifactFiles(folder: string): ArtifactFiles {
     async remove(id) {
       await rm(join(folder, id), { force: true });
     },
-    async read(id) {
+    async read(id, bytes) {
       try {
         const file = await open(join(folder, id), 'r');
+        if (bytes !== undefined && (await file.stat()).size !== bytes) {
+          await file.close();
+          return undefined;
+        }
         return Readable.toWeb(file.createReadStream()) as ReadableStream<Uint8Array>;
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;

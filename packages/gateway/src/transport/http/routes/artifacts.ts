@@ -19,8 +19,9 @@ import { attachmentSchema } from '../schemas/message.ts';
 /** Without files, no artifact is found and none can be uploaded. */
 export function artifactEndpoints(files: ArtifactFiles | undefined, secret: Uint8Array): readonly Endpoint[] {
   const send = async (artifact: Artifact, more: Readonly<Record<string, string>> = {}): Promise<Response> => {
-    const body = await files?.read(artifact.id);
-    if (body === undefined) throw notFound('artifact', artifact.id);
+    // A client would wait in vain for the rest of a file that is too short.
+    const body = await files?.read(artifact.id, artifact.bytes);
+    if (body === undefined) throw new ApiError('not_found', lostFile(artifact));
     return new Response(body, { headers: { ...headersOf(artifact), ...more } });
   };
   return [
@@ -110,6 +111,10 @@ export function artifactEndpoints(files: ArtifactFiles | undefined, secret: Uint
       respond: (artifact) => send(artifact, { 'cross-origin-resource-policy': 'cross-origin' }),
     }),
   ];
+}
+
+function lostFile({ id }: Artifact): string {
+  return `The file of artifact "${id}" is missing or damaged. Restore it from a backup. Gateways on one database need the same files.`;
 }
 
 /** A file whose bytes are stored, or why it is refused. */
