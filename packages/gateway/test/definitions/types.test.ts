@@ -90,7 +90,7 @@ it('values that the types cannot check compile', () => {
   const orders = section({ key: 'orders', title: 'Orders', template: 'Take orders.', tools: { pay } });
   const instructions = prompt({ ns: 'shop', key: 'clerk', sections: [orders] });
   const names: readonly string[] = ['add_item'];
-  const own: Policy = { name: 'own' };
+  const own: Policy = { name: 'own', beforeCall: () => true };
   const wide = slice<number>('wide', { initial: 0, on: {} });
   const other = slice<number>('other', { initial: 0, on: {} });
   defineAgent({ instructions, tools: { add_item }, policies: [requires({ pay: ['add_item'] })] });
