@@ -1,9 +1,11 @@
+import { type RawBuilder, sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { changePlan, type PlanChange } from '../../src/domain/plans/change-plan.ts';
 import { fireDuePlans } from '../../src/domain/plans/fire-due-plans.ts';
 import type { PlanInput } from '../../src/domain/plans/plan.ts';
 import { listPlans, preparePlans, writePlans } from '../../src/domain/plans/plans.ts';
 import type { AgentStatus } from '../../src/ports/store/schema/tables.ts';
+import type { Store } from '../../src/ports/store/store.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
 import { onPostgres } from '../support/stores.ts';
 import { watched } from '../support/watched-store.ts';
@@ -198,6 +200,20 @@ describeIdleWorld({ title: 'plans that are due', limits: { inboxLength: 3 } }, (
     expect(await broken.events()).toHaveLength(1);
   });
 
+  test('[G23] a plan that the database refuses to fire does not keep the plans of others from firing', async () => {
+    const refused = await planned({ at: NOW });
+    const other = await planned({ at: NOW + 1 });
+    const drop = await refuseEvents(world.store, refused.agentId);
+    await fireDuePlans(world.services, { now: NOW + MINUTE });
+    expect(await other.events()).toHaveLength(1);
+    expect(world.logs.at(-1)?.message).toMatch(
+      /^Plan \S+ could not be fired, and is tried again: .*refused for the test/,
+    );
+    await drop();
+    await fireDuePlans(world.services, { now: NOW + MINUTE });
+    expect(await refused.events()).toHaveLength(1);
+  });
+
   test('many plans of many agents fire in one sweep, each once, in few transactions', async () => {
     await fireDuePlans(world.services, { now: NOW + 120 * MINUTE });
     const agents = await Promise.all(
@@ -241,3 +257,23 @@ describeIdleWorld({ title: 'plans that are due with two gateways', on: [onPostgr
     expect(await world.inbox(agentId)).toHaveLength(20);
   });
 });
+
+/** Lets the database refuse all events of one agent. Returns what lets it accept them again. */
+async function refuseEvents({ dialect, transaction }: Store, agentId: string): Promise<() => Promise<unknown>> {
+  const id = sql.lit(agentId);
+  const run = (...statements: readonly RawBuilder<unknown>[]) =>
+    transaction(async ({ db }) => {
+      for (const one of statements) await one.execute(db);
+    });
+  if (dialect === 'sqlite') {
+    await run(sql`create trigger refusing before insert on inbox_events when new.thread_id = ${id}
+      begin select raise(abort, 'refused for the test'); end`);
+    return () => run(sql`drop trigger refusing`);
+  }
+  await run(
+    sql`create function refuse() returns trigger language plpgsql as
+      $$ begin if new.thread_id = ${id} then raise 'refused for the test'; end if; return new; end $$`,
+    sql`create trigger refusing before insert on inbox_events for each row execute function refuse()`,
+  );
+  return () => run(sql`drop trigger refusing on inbox_events`, sql`drop function refuse`);
+}

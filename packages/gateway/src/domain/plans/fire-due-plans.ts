@@ -4,6 +4,7 @@ import { fromJson } from '../../ports/store/schema/json.ts';
 import type { AgentRow, PlanRow, Tables } from '../../ports/store/schema/tables.ts';
 import { type Params, searchStatement, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
+import { StoreUnavailable } from '../../ports/store/store-error.ts';
 import { doEach } from '../do-each.ts';
 import { countWaitingOfAll, inboxLimit } from '../inbox/inbox-capacity.ts';
 import { type PushedEvent, pushEvent } from '../inbox/push-event.ts';
@@ -37,7 +38,7 @@ export async function fireDuePlans(
     const last = due.at(-1);
     if (last === undefined) return fired;
     // Whether a plan is late depends on when it fires, not on when the sweep began.
-    fired += await services.store.transaction((tx) => firePage(services, tx, due, now ?? tx.now()));
+    fired += await firePage(services, due, now);
     if (due.length < PAGE_SIZE) return fired;
     after = last;
   }
@@ -88,11 +89,31 @@ function selectDue(db: Kysely<Tables>, { at, nextAt, id }: DueValues | Params<Du
     .limit(PAGE_SIZE);
 }
 
+/** Fires a page of plans in one transaction. If the database refuses one of them, each gets a transaction, so that the others fire. */
+async function firePage(
+  services: Pick<Services, 'store' | 'logger'>,
+  due: readonly Listed[],
+  now: number | undefined,
+): Promise<number> {
+  const fireAll = (plans: readonly Listed[]): Promise<number> =>
+    services.store.transaction((tx) => fire(services, tx, plans, now ?? tx.now()));
+  try {
+    return await fireAll(due);
+  } catch (error) {
+    if (error instanceof StoreUnavailable) throw error;
+    return await doEach(services, due, { failed: notFired, work: async (one) => (await fireAll([one])) > 0 });
+  }
+}
+
+function notFired({ id }: { readonly id: string }): string {
+  return `Plan ${id} could not be fired`;
+}
+
 /**
  * Fires plans. A second gateway waits for the agents, and then finds the plans no longer due. The agents are locked first, in the same
  * order as when one is deleted: they may have been paused since their plans were listed, and others may fill their inboxes.
  */
-async function firePage(
+async function fire(
   services: Pick<Services, 'logger'>,
   tx: Tx,
   listed: readonly Listed[],
@@ -104,7 +125,7 @@ async function firePage(
   const [plans, waiting] = await Promise.all([lockDue(tx, ids, now), countWaitingOfAll(tx.db, [...agents.keys()])]);
   const pushed: Promise<boolean>[] = [];
   await doEach(services, plans, {
-    failed: ({ id }) => `Plan ${id} could not be fired`,
+    failed: notFired,
     async work(plan) {
       const { agent_id } = plan;
       const [agent, count] = [agents.get(agent_id), waiting.get(agent_id) ?? 0];
