@@ -12,6 +12,8 @@ const WITHOUT_ENTRY: ReadonlySet<string> = new Set([
   'POST /api/jobs/{callId}/heartbeat',
   'POST /mcp',
   'DELETE /mcp',
+  // The response of the table has ended, so nothing is cancelled.
+  'POST /v1/responses/{id}/cancel',
 ]);
 
 describe('[O11] operations with entries', () => {

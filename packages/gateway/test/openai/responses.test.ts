@@ -193,8 +193,11 @@ describeOpenAi('responses', (open) => {
       const output = { type: 'function_call_output' as const, call_id: item.call_id, output: 'Ulm' };
       // Its run has the tools of the run that asked, but it was asked for none.
       expect(await read(await client.responses.create({ model: agent, input: [output] }))).toMatchObject({ tools: [] });
-      const without = { model: agent, input: 'Hi.', tools: [locate], tool_choice: 'none', store: false } as const;
-      expect(await read(await client.responses.create(without))).toMatchObject({ tool_choice: 'none' });
+      const uncalled = await client.responses.create({
+        ...{ model: agent, input: 'Hi.', store: false },
+        ...{ tools: [locate], tool_choice: 'none' },
+      });
+      expect(await read(uncalled)).toMatchObject({ tool_choice: 'none' });
       const tooMany = client.responses.create({ model: agent, input: 'Hi.', metadata: { order: 'x'.repeat(513) } });
       await expect(tooMany).rejects.toMatchObject({ status: 400, param: 'metadata.order' });
     },

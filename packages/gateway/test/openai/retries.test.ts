@@ -260,7 +260,11 @@ describeOpenAi(
       await asked.promise;
       await gateway.world.in(async (tx) => {
         const running = tx.db.selectFrom('runs').innerJoin('threads', 'threads.id', 'runs.thread_id');
-        const [run] = await running.select('runs.id').where('agent_id', '=', agent).where('status', '=', 'running').execute();
+        const [run] = await running
+          .select('runs.id')
+          .where('agent_id', '=', agent)
+          .where('status', '=', 'running')
+          .execute();
         await requestCancel(tx, run?.id ?? '');
       });
       expect(await waiting).toMatchObject({ status: 400, error: { code: 'run_cancelled' } });
