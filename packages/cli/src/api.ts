@@ -105,7 +105,7 @@ export class Api {
     const { status, message, code } = error;
     // A key may also be limited to a project, or to certain paths: then the gateway says so.
     const [, scope] = /scope "(\w+)"/.exec(message) ?? [];
-    if (status === 401 || (status === 403 && scope !== undefined)) return this.#notAllowed(status, scope);
+    if (status === 401 || (status === 403 && scope !== undefined)) return this.#notAllowed(status, { scope, cause: error });
     if (status === 403) return new CommandFailed(message, { exitCode: EXIT.notReached, status, cause: error });
     if (error.cause instanceof CommandFailed) return error.cause;
     if (code !== 'unreachable' || status !== undefined) return new CommandFailed(message, { status, cause: error });
@@ -117,14 +117,17 @@ export class Api {
     return new CommandFailed(message, { exitCode: EXIT.notReached, cause });
   }
 
-  #notAllowed(status: number, scope = 'admin'): CommandFailed {
+  #notAllowed(
+    status: number,
+    { scope = 'admin', cause }: { scope?: string | undefined; cause?: unknown } = {},
+  ): CommandFailed {
     const message =
       this.#key === undefined
         ? `${this.url} needs a key: set LASTCALL_SECRET_KEY in the environment, or write it into .env.`
         : status === 401
           ? `${this.url} does not know the key in LASTCALL_SECRET_KEY.`
           : `The key in LASTCALL_SECRET_KEY does not allow this: it takes one with the scope ${scope}.`;
-    return new CommandFailed(message, { exitCode: EXIT.notReached, status });
+    return new CommandFailed(message, { exitCode: EXIT.notReached, status, cause });
   }
 }
 

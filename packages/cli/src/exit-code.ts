@@ -1,3 +1,5 @@
+import { ClientError } from '@lastcall/client';
+
 /** The exit codes of commands. */
 export const EXIT = {
   done: 0,
@@ -23,6 +25,9 @@ export class CommandFailed extends Error {
   readonly exitCode: ExitCode;
   /** The HTTP status of the gateway's refusal. */
   readonly status: number | undefined;
+  /** The gateway's code for its refusal. */
+  readonly code: string | undefined;
+  readonly details: unknown;
 
   constructor(
     message: string,
@@ -35,5 +40,8 @@ export class CommandFailed extends Error {
     super(message, { cause });
     this.exitCode = exitCode;
     this.status = status;
+    const { code, details } = cause instanceof ClientError ? cause : {};
+    this.code = code;
+    this.details = details;
   }
 }

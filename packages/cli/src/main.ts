@@ -22,15 +22,19 @@ import { addStart } from './commands/start.ts';
 import { addTools } from './commands/tools.ts';
 import { addUsage } from './commands/usage.ts';
 import { CommandFailed, EXIT } from './exit-code.ts';
-import { withVisibleControls } from './terminal/output.ts';
+import { createOutput, withVisibleControls } from './terminal/output.ts';
 
 /** Runs one command and returns its exit code. */
 export async function main(args: readonly string[]): Promise<number> {
+  let json = false;
+  const program = createProgram().hook('preAction', (_, command) => {
+    json = command.opts().json === true;
+  });
   try {
-    await createProgram().parseAsync(args, { from: 'user' });
+    await program.parseAsync(args, { from: 'user' });
     return Number(process.exitCode ?? EXIT.done);
   } catch (error) {
-    return await fail(error);
+    return await fail(error, json);
   }
 }
 
@@ -80,17 +84,22 @@ function throwInsteadOfExit(command: Command): void {
   command.commands.forEach(throwInsteadOfExit);
 }
 
-async function fail(error: unknown): Promise<number> {
+async function fail(error: unknown, json: boolean): Promise<number> {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
   if (error instanceof CommandFailed) {
-    process.stderr.write(`${withVisibleControls(error.message)}\n`);
+    const { message, code, details } = error;
+    // Without it, a program that reads the output would have to take an empty text for JSON.
+    createOutput({ json }).result({ error: { code, message, details } }, '');
+    process.stderr.write(`${withVisibleControls(message)}\n`);
     return error.exitCode;
   }
   // Imported only here, because commands that succeed do not need it.
   const [{ LastcallError }, { redactEnv }] = await Promise.all([import('@lastcall/core'), import('./redact-env.ts')]);
   // The messages of our own errors say what to do. A stack trace would hide that.
   const reason = error instanceof LastcallError ? error.message : String((error as Error)?.stack ?? error);
-  process.stderr.write(`${withVisibleControls(redactEnv(reason))}\n`);
+  const safe = redactEnv(reason);
+  createOutput({ json }).result({ error: { message: safe } }, '');
+  process.stderr.write(`${withVisibleControls(safe)}\n`);
   // Connections or timers of a failed start must not keep the process alive.
   process.exit(EXIT.failed);
 }

@@ -54,6 +54,21 @@ test('[S12] a command exits with 3 and what to do if no gateway answers, or if t
     err: expect.stringMatching(/scope admin/),
   });
 });
+test('[S12] with --json, a command that fails prints its error as one JSON object, and the sentence for people on stderr', async () => {
+  const refused = await askAsProcess(['run', 'Nobody', 'Hello', '--json']);
+  expect(refused).toMatchObject({ code: 1, err: 'There is no agent "Nobody".\n' });
+  expect(JSON.parse(refused.out)).toEqual({ error: { code: 'not_found', message: 'There is no agent "Nobody".' } });
+  const invalid = await ask(['projects', 'create', 'No Id', '--json']);
+  expect(JSON.parse(invalid.out).error).toMatchObject({ code: 'invalid_request', details: expect.anything() });
+  const unknownKey = await ask(['keys', 'list', '--json'], { LASTCALL_SECRET_KEY: 'another-key-altogether' });
+  expect({ code: unknownKey.code, ...JSON.parse(unknownKey.out) }).toMatchObject({
+    code: 3,
+    error: { code: 'unauthorized', message: expect.stringMatching(/does not know the key/) },
+  });
+  const unreached = await inProcess(['usage', '--json', '--url', 'http://127.0.0.1:1'], { folder: folder.path, env });
+  expect(JSON.parse(unreached.out).error).toMatchObject({ code: 'unreachable' });
+});
+
 test('[S12] keys are created, listed and revoked, and a key works until it is revoked', async () => {
   const { code, out, err } = await askAsProcess(['keys', 'create', 'ci', '--scope', 'admin']);
   expect({ code, err }).toEqual({ code: 0, err: 'Shown this once:\n' });
