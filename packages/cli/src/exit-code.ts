@@ -21,7 +21,8 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** Ends a command with one sentence for people and an exit code for programs. */
 export class CommandFailed extends Error {
-  override readonly name: string = 'CommandFailed';
+  /** Reports of evaluations show the name beside the message, to people who know no classes of this package. */
+  override readonly name: string = 'Error';
   readonly exitCode: ExitCode;
   /** The HTTP status of the gateway's refusal. */
   readonly status: number | undefined;

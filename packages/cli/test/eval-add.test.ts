@@ -166,6 +166,10 @@ test('[E6] [E7] [E8] cases and results are in the gateway, and a draft is tried 
   const none = JSON.parse((await run('eval', 'Clerk', '--last', '1', '--instructions', 'none.md', '--json')).out);
   expect((await api(`/api/runs/${none.samples[0].runId}`)).fork.changes.instructions).toBe('');
   expect(await paid()).toBe(before);
+  const unknown = JSON.parse((await run('eval', 'Clerk', '--last', '1', '--model', 'acme/none', '--json')).out);
+  expect(unknown.samples[0].error).toMatch(
+    /^Error: The fork did not complete: There is no model "acme\/none"\. .+ See: lastcall replay [\w-]+$/,
+  );
   const unnamed = await run('eval', '--last', '2');
   expect([unnamed.code, unnamed.err]).toEqual([2, expect.stringContaining('Name one agent')]);
 });

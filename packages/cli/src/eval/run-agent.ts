@@ -4,6 +4,7 @@ import type { Api } from '../api.ts';
 import { endOf, waitingIn } from '../commands/fork.ts';
 import { CommandFailed } from '../exit-code.ts';
 import { runTask } from '../run-task.ts';
+import { stopInWords } from '../stop-in-words.ts';
 import { plainLine } from '../terminal/plain-line.ts';
 import { findAgent } from './find-agent.ts';
 
@@ -63,8 +64,10 @@ async function forkOf(client: Client, run: string, changes: ForkChanges): Promis
     throw new CommandFailed(
       `${waiting.toolName} ${plainLine(JSON.stringify(waiting.input), 200)} waits: the original has no outcome of such a call.`,
     );
-  if (ended.status !== 'completed')
-    throw new CommandFailed(`The fork is ${ended.status}. See: lastcall replay ${ended.id}`);
+  if (ended.status !== 'completed') {
+    const why = ended.stop === undefined ? ended.status : stopInWords(ended.stop);
+    throw new CommandFailed(`The fork did not complete: ${why}. See: lastcall replay ${ended.id}`);
+  }
   return await outputOf(client, ended, ended.response ?? '');
 }
 
