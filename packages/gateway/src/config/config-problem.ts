@@ -146,5 +146,6 @@ function typeName(value: unknown): string {
 
 // The value may be a secret in the wrong place, so only short texts are repeated.
 function describeValue(value: unknown): string {
+  if (typeof value === 'boolean') return String(value);
   return typeof value === 'string' && value.length <= 40 ? JSON.stringify(value) : typeName(value);
 }

@@ -56,6 +56,7 @@ describe('an agent as data', () => {
       { ...agent, builtIns: ['goals', 'goals'] },
       /^builtIns\[1\] names "goals" a second/,
     ],
+    ['a wrong boolean', { ...agent, batch: { onError: false } }, /^batch\.onError must be .+, not false\.$/],
     ['a number as a tool', { ...agent, tools: [7] }, /^tools\[0\] must be a string or an object, not a number\.$/],
     [
       'a tool twice',
