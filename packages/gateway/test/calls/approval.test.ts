@@ -41,6 +41,15 @@ describeIdleWorld('approvals', ({ world }) => {
     });
   });
 
+  test.each(['', ' \n'])('[G36] a denial with the reason %j says that no reason was given', async (deny) => {
+    const call = await ask();
+    await say(call, { deny });
+    const reason = 'No reason was given.';
+    expect(await outcomes(call.callId)).toEqual([{ status: 'denied', reason }]);
+    expect((await desk.card(call.callId))?.metadata).toMatchObject({ output: { denied: reason } });
+    expect(await say(call, { deny })).toMatchObject({ duplicate: true });
+  });
+
   test('[G36] an edited input is checked again, and shown', async () => {
     const call = await ask();
     await expect(say(call, { approve: true, input: { amount: 500 } })).rejects.toMatchObject({

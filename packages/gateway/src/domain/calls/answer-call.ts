@@ -12,7 +12,7 @@ import { reserveRun } from '../inbox/reserved-run.ts';
 import type { CardCall } from '../spaces/card-call.ts';
 import { updateCard } from '../spaces/tool-card.ts';
 import { runStream } from '../streams/stream-names.ts';
-import { fitsKind, hashAnswer, toOutcome } from './answer.ts';
+import { denialReason, fitsKind, hashAnswer, toOutcome } from './answer.ts';
 import { nameOfAnswerer } from './answerer-name.ts';
 import { assertSize, fitAnswer } from './check-answer.ts';
 import { assertClaim } from './claim.ts';
@@ -74,8 +74,9 @@ export async function answer(
  */
 export async function answerCall(
   tx: Tx,
-  { runId, callId, answer, by, claimToken, answeringRunId, round, grant }: AnsweredCall,
+  { runId, callId, answer: given, by, claimToken, answeringRunId, round, grant }: AnsweredCall,
 ): Promise<AnswerEnd> {
+  const answer = 'deny' in given ? { deny: denialReason(given.deny) } : given;
   if (answeringRunId === undefined) await lockThreadOf(tx, callId);
   const row = await lockWaiting(tx, callId);
   if (row === undefined || !(await isOfRun(tx, row, runId))) throw notFound('waiting call', callId);

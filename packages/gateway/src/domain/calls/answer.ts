@@ -18,6 +18,11 @@ export function hashAnswer(answer: Answer, grant?: GrantRequest): string {
     .digest('hex');
 }
 
+/** A person may deny without a reason. Otherwise the model would read "denied:" with nothing behind it. */
+export function denialReason(given: string): string {
+  return given.trim() === '' ? 'No reason was given.' : given;
+}
+
 /** The outcome that the agent receives. */
 export function toOutcome(answer: Answer): ToolResultOutcome {
   if ('result' in answer) return { status: 'ok', value: answer.result };

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Answer } from '@lastcall/core';
 import { ApiError, notFound } from '../../domain/api-error.ts';
+import { denialReason } from '../../domain/calls/answer.ts';
 import { answerCall } from '../../domain/calls/answer-call.ts';
 import { isOver } from '../../domain/calls/expire-due.ts';
 import { mayAnswerUnseen } from '../../domain/calls/may-answer.ts';
@@ -247,7 +248,7 @@ function answerTo({ kind, job }: WaitingCall, claim: UiClaim | undefined): Answe
   if (claim === undefined || claim.kind === 'none' || job !== undefined) return undefined;
   if (kind === 'approval') {
     if (claim.kind !== 'approval') return undefined;
-    return claim.isApproved ? { approve: true } : { deny: claim.reason ?? 'No reason was given.' };
+    return claim.isApproved ? { approve: true } : { deny: denialReason(claim.reason ?? '') };
   }
   if (claim.kind === 'result') return { result: claim.output };
   return claim.kind === 'error' ? { error: claim.errorText } : undefined;
