@@ -155,6 +155,24 @@ await evaluate({ run: () => '${response}', cases: [{ input: 1 }], scores: { yes:
     expect(JSON.parse(report).samples).toMatchObject([{ response: 'Yes.' }]);
   });
 
+  test('a pattern that the shell did not expand names the files that match it, and none of installed packages', async () => {
+    const file = (name: string) =>
+      `import { evaluate, exact } from '@lastcall/core/eval';
+await evaluate({ name: '${name}', cases: [{ name: 'one', input: 1 }], run: () => 'Yes.', scores: { exact: exact('Yes.') } });`;
+    await using folder = await makeFolder({
+      'evals/a.eval.mjs': file('a'),
+      'evals/deep/b.eval.mjs': file('b'),
+      'evals/notes.txt': 'Not an evaluation.',
+    });
+    await linkPackages(folder.path);
+    await writeFile(join(folder.path, 'node_modules', 'c.eval.mjs'), file('c'));
+    const { code, out } = await evaluate(folder, '**/*.eval.mjs', '--json');
+    expect(JSON.parse(out)).toMatchObject([{ name: 'a' }, { name: 'b' }]);
+    expect(code).toBe(0);
+    const none = await evaluate(folder, 'other/*.eval.mjs');
+    expect([none.code, none.err]).toEqual([2, 'There is no file "other/*.eval.mjs".\n']);
+  });
+
   test('the errors for a file without evaluations, a wrong name, a broken file and wrong numbers say what to do', async () => {
     await using folder = await makeFolder({
       'empty.eval.ts': 'export {};',
