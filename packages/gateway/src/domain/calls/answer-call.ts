@@ -90,13 +90,20 @@ export async function answerCall(
   }
   if (call.status === 'expired' || call.status === 'cancelled') return await keep(tx, call, { answer, by, now });
   const isOpen = !wasAnswered(row, answer);
-  if (!isOpen && row.answer_hash === hashAnswer(answer, grant)) {
-    const runId = await runOfAnswer(tx, row, answer);
+  const isOfEarlierRound = isOpen && round !== undefined && round !== row.rounds;
+  // A call that asks again keeps the answer to the question before. Its client may not have heard that it was stored.
+  const isOfLastRound = isOfEarlierRound && round === row.rounds - 1;
+  if ((!isOpen || isOfLastRound) && row.answer_hash === hashAnswer(answer, grant)) {
+    const answeredRow = isOfLastRound ? { ...row, rounds: round } : row;
+    const runId = await runOfAnswer(tx, answeredRow, answer);
     const grantId = grant === undefined ? undefined : await grantOfCall(tx, callId);
-    return { status: 'duplicate', runId: runId ?? answeringRunId ?? (await reserveAgain(tx, row, answer)), grantId };
+    return {
+      status: 'duplicate',
+      runId: runId ?? answeringRunId ?? (await reserveAgain(tx, answeredRow, answer)),
+      grantId,
+    };
   }
   if (!isOpen) return await keep(tx, call, { answer, by, now });
-  const isOfEarlierRound = round !== undefined && round !== row.rounds;
   if (isOfEarlierRound) throw await lost(tx, call);
   assertClaim(row, claimToken, now);
   const isFork = call.kind === 'approval' && (await isForkThread(tx.db, row.thread_id));
