@@ -95,8 +95,25 @@ export async function preparePlans(
     name,
     instruction,
     misfire,
-    schedule: parseSchedule({ name, instruction, ...schedule }, now),
+    schedule: scheduleOf({ name, instruction, ...schedule }, { key, now, count: keyed.length }),
   }));
+}
+
+/** Of several plans the error says which is wrong. Otherwise a model may take the others as set. */
+function scheduleOf(
+  plan: PlanInput,
+  { key, now, count }: { readonly key: string; readonly now: number; readonly count: number },
+): Schedule {
+  try {
+    return parseSchedule(plan, now);
+  } catch (error) {
+    if (count === 1 || !(error instanceof ApiError)) throw error;
+    const { code, message, details } = error;
+    throw new ApiError(code, `${message} This is plan "${key}". None of the ${count} plans was set.`, {
+      details,
+      cause: error,
+    });
+  }
 }
 
 export async function writePlans(
