@@ -245,6 +245,10 @@ test('the error for a file that is missing, is not a cassette or has another ver
   }
   await writeFile(path, '{"cassette":1,"interactions":null}');
   expect(() => replayModel(path)).toThrow('is damaged: it has no list of interactions. Record it again.');
+  for (const other of ['{"name":"shop"}', 'null', '[]']) {
+    await writeFile(path, other);
+    expect(() => replayModel(path)).toThrow('is not a cassette. Name one, or record it again.');
+  }
   await writeFile(path, '{"cassette":2}');
   expect(() => replayModel(path)).toThrow('is not a cassette of version 1, but of version 2. Record it again.');
 });
