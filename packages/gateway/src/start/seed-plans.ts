@@ -1,9 +1,9 @@
 import type { PlanSeed } from '../config/plan-seed.ts';
-import { ApiError } from '../domain/api-error.ts';
 import { readRows } from '../domain/entities/page.ts';
 import { type Plan, toPlan } from '../domain/plans/plan.ts';
 import { deletePlans, planRows, setPlans } from '../domain/plans/plans.ts';
 import { parseTimeZone } from '../domain/plans/schedule.ts';
+import { inFile } from './in-file.ts';
 import type { Seeding } from './seed-space.ts';
 
 /**
@@ -34,7 +34,7 @@ export async function seedPlans(
     );
   for (const { agent: _agent, name, ...plan } of wanted) {
     const seed = { ...plan, name: name ?? plan.key };
-    await inFile(seed.key, async () => {
+    await inFile(`plan ${JSON.stringify(seed.key)}`, async () => {
       if (stored.some((one) => isSame(one, seed))) return;
       await setPlans(tx, agentId, [seed], { setter: 'file', defaults });
       log(`Set the plan ${JSON.stringify(seed.key)} of the agent ${JSON.stringify(agentName)}.`);
@@ -56,20 +56,4 @@ function isSame(
     stored.timeZone === parseTimeZone(timeZone) &&
     stored.misfire === misfire
   );
-}
-
-/** The error says where in the file its cause is. */
-async function inFile(key: string, set: () => Promise<unknown>): Promise<void> {
-  try {
-    await set();
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    throw new ApiError(
-      error.code,
-      `The plan ${JSON.stringify(key)} of the configuration cannot be set: ${error.message}`,
-      {
-        cause: error,
-      },
-    );
-  }
 }

@@ -9,6 +9,7 @@ import { updateAgent } from '../domain/agents/update-agent.ts';
 import type { Services } from '../ports/services.ts';
 import { fromJson, toJson } from '../ports/store/schema/json.ts';
 import type { Tx } from '../ports/store/store.ts';
+import { inFile } from './in-file.ts';
 import { seedPlans } from './seed-plans.ts';
 import { seedProjects } from './seed-projects.ts';
 import { movedLine, type Seeded, type Seeding, seedSpace } from './seed-space.ts';
@@ -27,7 +28,8 @@ export async function seed({ store, logger }: Pick<Services, 'store' | 'logger'>
     const seeding: Seeding = { tx, seeded, log: (line) => void lines.push(line), agentLimits: config.limits.agent };
     await seedProjects(tx, projects);
     for (const agent of agents) {
-      await seedAgent(seeding, agent, { offered, project: projectOfSeed(config, 'agents', agent.name) });
+      const project = projectOfSeed(config, 'agents', agent.name);
+      await inFile(`agent ${JSON.stringify(agent.name)}`, () => seedAgent(seeding, agent, { offered, project }));
       await seedPlans(seeding, agent.name, plans);
     }
     // An agent that the file no longer has is kept, but no plan of the file is.

@@ -278,6 +278,14 @@ describe.each(embedded)('the configuration at a start, on $kind', ({ kind, creat
     );
   });
 
+  test('a tool that does not exist stops the start, and the error names the agent that wants it', async () => {
+    const wrong = { ...agent('Ben'), tools: ['lok_up'] };
+    await expect(start({ agents: [agent('Ada'), wrong] })).rejects.toThrow(
+      /^The agent "Ben" of the configuration cannot be set: .+ tools\[0\] names "lok_up", which is not a registered tool\.$/,
+    );
+    expect((await tables(store)) as object).toMatchObject({ agents: [] });
+  });
+
   test.each([
     [{ projects: [{ id: 'a' }, { id: 'a' }] }, 'projects[1].id is "a" a second time'],
     [{ projects: [{ id: 'a b' }] }, 'projects[0].id must be'],
