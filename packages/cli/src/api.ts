@@ -105,7 +105,8 @@ export class Api {
     const { status, message, code } = error;
     // A key may also be limited to a project, or to certain paths: then the gateway says so.
     const [, scope] = /scope "(\w+)"/.exec(message) ?? [];
-    if (status === 401 || (status === 403 && scope !== undefined)) return this.#notAllowed(status, { scope, cause: error });
+    if (status === 401 || (status === 403 && scope !== undefined))
+      return this.#notAllowed(status, { scope, cause: error });
     if (status === 403) return new CommandFailed(message, { exitCode: EXIT.notReached, status, cause: error });
     if (error.cause instanceof CommandFailed) return error.cause;
     if (code !== 'unreachable' || status !== undefined) return new CommandFailed(message, { status, cause: error });

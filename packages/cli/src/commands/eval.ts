@@ -11,7 +11,10 @@ export function addEval(program: Command): void {
   const command = apiOptions(
     program
       .command('eval')
-      .argument('[files...]', 'files *.eval.ts, patterns such as "evals/*", or folders (default: all below here); with --last an agent'),
+      .argument(
+        '[files...]',
+        'files *.eval.ts, patterns such as "evals/*", or folders (default: all below here); with --last an agent',
+      ),
   )
     .description('Run evaluations: give tasks to an agent, and score what it does.')
     .option('--min <share>', 'exit with 1 if the mean of a score is below this, e.g. 0.9', readShare)

@@ -10,9 +10,7 @@ const LEFT_OUT = new Set(['node_modules', 'dist']);
  * The shells of Windows do not expand patterns, and neither does any shell in quotes.
  */
 export async function findEvalFiles(named: readonly string[], folder: string): Promise<readonly string[]> {
-  const found = await Promise.all(
-    (named.length === 0 ? ['.'] : named).map((one) => filesAt(one, folder)),
-  );
+  const found = await Promise.all((named.length === 0 ? ['.'] : named).map((one) => filesAt(one, folder)));
   const files = [...new Set(found.flat())].sort();
   if (files.length > 0) return files;
   throw new CommandFailed('There is no file *.eval.ts here. See "lastcall eval --help" for one to start with.', {
@@ -24,7 +22,9 @@ async function filesAt(named: string, folder: string): Promise<readonly string[]
   const path = resolve(folder, named);
   const found = await stat(path).catch(() => undefined);
   if (found !== undefined) return found.isDirectory() ? await filesBelow(path) : [path];
-  const matches = await Array.fromAsync(glob(named, { cwd: folder, exclude: (each) => LEFT_OUT.has(basename(each)) }));
+  const matches: string[] = [];
+  for await (const match of glob(named, { cwd: folder, exclude: (each) => LEFT_OUT.has(basename(each)) }))
+    matches.push(match);
   if (matches.length === 0) throw new CommandFailed(`There is no file "${named}".`, { exitCode: EXIT.usage });
   return (await Promise.all(matches.map((match) => filesAt(match, folder)))).flat();
 }

@@ -104,7 +104,10 @@ describe.each(embedded)('a server that asks, on $kind', ({ create }) => {
     );
     // The answer to the first question, sent once more, does not answer the second. Its client may have lost the connection before it was confirmed.
     const repeated = await answer(second, asked, { result: { size: 3 }, round: 1 });
-    expect([repeated.status, await repeated.json()]).toEqual([200, { ...(await taken.json()), duplicate: true }]);
+    expect([repeated.status, await repeated.json()]).toEqual([
+      200,
+      { ...((await taken.json()) as object), duplicate: true },
+    ]);
     expect((await answer(second, asked, { result: { size: 4 }, round: 1 })).status).toBe(409);
     expect(await pendingCall(second)).toMatchObject({ callId: asked.callId, round: 2, status: 'pending' });
     await second.gateway.stop();

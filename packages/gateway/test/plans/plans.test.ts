@@ -59,7 +59,9 @@ describeIdleWorld('plans', ({ world }) => {
     const agent = await world.agent();
     await expect(set(agent, [plan('fine'), plan('wrong', { cron: 'sometimes' })])).rejects.toMatchObject({
       code: 'invalid_schedule',
-      message: expect.stringMatching(/^The plan's cron "sometimes" .+ This is plan "wrong"\. None of the 2 plans was set\.$/),
+      message: expect.stringMatching(
+        /^The plan's cron "sometimes" .+ This is plan "wrong"\. None of the 2 plans was set\.$/,
+      ),
       details: { path: 'cron' },
     });
     await expect(set(agent, [{ ...plan('wrong'), when: 'x' } as PlanInput])).rejects.toMatchObject({

@@ -82,7 +82,8 @@ export function readCassette(text: string, path: string): Cassette {
   } catch (cause) {
     throw new CassetteError(`${path} is not a cassette: it is not JSON. Record it again.`, { cause });
   }
-  if (value?.cassette === undefined) throw new CassetteError(`${path} is not a cassette. Name one, or record it again.`);
+  if (value?.cassette === undefined)
+    throw new CassetteError(`${path} is not a cassette. Name one, or record it again.`);
   if (value.cassette !== VERSION)
     throw new CassetteError(
       `${path} is not a cassette of version ${VERSION}, but of version ${String(value.cassette)}. Record it again.`,
