@@ -39,7 +39,7 @@ if (element !== null)
       <QueryClientProvider client={queries}>
         {location.pathname === '/card' ? (
           <Suspense>
-            <CardLinkPage />
+            <CardLinkPage onOtherUser={forgetTab} />
           </Suspense>
         ) : (
           <LastcallProvider client={client} components={cards} fallback={AnyCard}>

@@ -123,6 +123,26 @@ test('[O8] a user who is signed in stays signed in when a link is opened', async
   await page.getByRole('button', { name: 'Create key' }).waitFor();
 });
 
+test('[O8] what a user typed into a card is not shown to the person of a link in the same tab, nor the other way round', async () => {
+  const { link, callId } = await ask();
+  const path = `/inbox?call=${callId}`;
+  const { page } = await studio.open(path, { as: '' });
+  const card = page.locator(`[data-card="${callId}"]`);
+  const reason = card.getByLabel('Why not?');
+  const reasonBefore = async (): Promise<string> => {
+    await card.getByRole('button', { name: 'Deny …' }).click();
+    return await reason.inputValue();
+  };
+  expect(await reasonBefore()).toBe('');
+  await reason.fill('Said the operator.');
+  await page.goto(link);
+  await page.getByRole('button', { name: 'Open the card' }).click();
+  expect(await reasonBefore()).toBe('');
+  await reason.fill('Said Ada.');
+  await page.goto(studio.gateway.url + path);
+  expect(await reasonBefore()).toBe('');
+});
+
 test('[O8] the settings list targets and notifications, test a target, and show one that fails', async () => {
   await ask();
   const { page, problems } = await studio.open('/settings?tab=notifications');

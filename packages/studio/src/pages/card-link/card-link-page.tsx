@@ -13,14 +13,18 @@ import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { useTitle } from '../../parts/ui/page.tsx';
 
 /** The page of a link in a notification: one card, without the rest of the studio. */
-export function CardLinkPage(): ReactElement {
+export function CardLinkPage({ onOtherUser }: { onOtherUser: () => void }): ReactElement {
   useTitle('A question for you');
   const [code] = useState(() => location.hash.slice(1));
   const [opened, setOpened] = useState(() => (code === '' ? openedBefore(Date.now()) : undefined));
   return (
     <main className="mx-auto flex min-h-full max-w-xl flex-col gap-4 p-4">
       <h1 className="text-2xl font-semibold">A question for you</h1>
-      {opened === undefined ? <Closed code={code} onOpened={setOpened} /> : <Card opened={opened} />}
+      {opened === undefined ? (
+        <Closed code={code} onOpened={setOpened} />
+      ) : (
+        <Card opened={opened} onOtherUser={onOtherUser} />
+      )}
     </main>
   );
 }
@@ -63,7 +67,7 @@ function Closed({ code, onOpened }: { code: string; onOpened: (opened: OpenedCar
   );
 }
 
-function Card({ opened }: { opened: OpenedCard }): ReactElement {
+function Card({ opened, onOtherUser }: { opened: OpenedCard; onOtherUser: () => void }): ReactElement {
   const { callId, runId, entity, expiresAt } = opened;
   const client = useMemo(() => clientOf(opened), [opened]);
   const { data, error, refetch } = useQuery({
@@ -71,7 +75,7 @@ function Card({ opened }: { opened: OpenedCard }): ReactElement {
     queryFn: ({ signal }) => client.runs.call(callId, { signal }),
     refetchInterval: EVERY_MS,
   });
-  const session: Session = { id: callId, scopes: [], entity, createdAt: 0, expiresAt };
+  const session: Session = { id: `${callId}.${entity.id}`, scopes: [], entity, createdAt: 0, expiresAt };
   if (data === undefined)
     return error === null ? (
       <p role="status" className="text-quiet">
@@ -89,7 +93,7 @@ function Card({ opened }: { opened: OpenedCard }): ReactElement {
         }
       : toCardItem(pending, card);
   return (
-    <PersonSession session={session}>
+    <PersonSession session={session} onOtherUser={onOtherUser}>
       <LastcallProvider client={client} components={cards} fallback={AnyCard}>
         <Note>
           You answer as <bdi>{entity.displayName}</bdi>.

@@ -54,7 +54,7 @@ export function RequireSession({
   const queries = useQueryClient();
   const start = useCallback(
     (next: State) => {
-      if (rememberPerson(next.session)) {
+      if (rememberUser(next.session)) {
         queries.clear();
         onSignOut();
         // The fields of an open page would still show what the person before has typed.
@@ -88,11 +88,8 @@ export function RequireSession({
       if (JSON.stringify(before) === JSON.stringify(session)) return;
       // Another session is another sign-in, perhaps in another tab of the browser.
       if (before?.id !== session.id) start({ session });
-      else {
-        // The same user acts as another person, and keeps the drafts.
-        rememberPerson(session);
-        setState({ session });
-      }
+      // The same user acts as another person, and keeps the drafts.
+      else setState({ session });
       // Another person may see other data.
       if (before?.entity?.id !== session.entity?.id) void queries.invalidateQueries();
     },
@@ -129,8 +126,18 @@ export function RequireSession({
   );
 }
 
+interface PersonSessionProps {
+  readonly session: Session;
+  /** Called before the page is drawn if another user used this tab: removes what this one must not see. */
+  readonly onOtherUser: () => void;
+  readonly children: ReactNode;
+}
+
 /** For a page that acts as one person without a browser session, e.g. that of a link in a notification. */
-export function PersonSession({ session, children }: { session: Session; children: ReactNode }): ReactElement {
+export function PersonSession({ session, onOtherUser, children }: PersonSessionProps): ReactElement {
+  useState(() => {
+    if (rememberUser(session)) onOtherUser();
+  });
   return <Context value={{ session, setSession: () => {} }}>{children}</Context>;
 }
 
@@ -174,18 +181,20 @@ async function firstSession(): Promise<State> {
   }
 }
 
-const PERSON = 'lastcall.person';
+const USER = 'lastcall.user';
 
 /**
- * Remembers who uses this tab, and returns true if it was another person before. An operator who has no name yet may be the one whose session
- * ended.
+ * Remembers who signed in in this tab, and returns true if it was another user before. An operator without a person is known by the key, and
+ * without a key by the session. The same session is the same user, who may act as another person.
  */
-function rememberPerson(session: Session | undefined): boolean {
-  const id = session?.entity?.id;
-  if (id === undefined) return false;
-  const before = sessionStorage.getItem(PERSON);
-  keepInTab(PERSON, id);
-  return before !== null && before !== id;
+function rememberUser(session: Session | undefined): boolean {
+  if (session === undefined) return false;
+  const before = sessionStorage.getItem(USER);
+  const [sessionId, user] = before?.split(' ') ?? [];
+  if (sessionId === session.id) return false;
+  const now = session.entity?.id ?? session.keyId ?? session.id;
+  keepInTab(USER, `${session.id} ${now}`);
+  return before !== null && user !== now;
 }
 
 function stateOf(session: Session | undefined, why?: { readonly refused: unknown }): State {
