@@ -1,15 +1,22 @@
 import type { GrantCondition, GrantRequest } from '@lastcall/client';
 import { type Card, type ShownInput, withVisibleControls } from '@lastcall/client/react';
-import { type FormEvent, type ReactElement, useState } from 'react';
+import type { FormEvent, ReactElement } from 'react';
+import { useKept } from '../form/use-kept.ts';
 import { useMay } from '../session/session.tsx';
 import { Button } from '../ui/button.tsx';
 import { inWords } from './call-shape.ts';
 import { buttonsClass, CardButton } from './card-button.tsx';
 import { isFields } from './is-fields.ts';
-import type { UsedCard } from './use-card.ts';
+import { draftName, type UsedCard } from './use-card.ts';
 import { ClosedNote } from './whole-input.tsx';
 
 type Length = GrantRequest['for'];
+
+interface Chosen {
+  readonly length?: Length | undefined;
+  /** The names of the fields that may vary. */
+  readonly free: readonly string[];
+}
 
 interface GrantFormProps {
   readonly call: Card;
@@ -25,13 +32,12 @@ interface GrantFormProps {
  */
 export function GrantForm({ call, card, shown, mayApprove, onBack }: GrantFormProps): ReactElement {
   const isOperator = useMay('write');
-  const [length, setLength] = useState<Length>();
-  const [free, setFree] = useState<ReadonlySet<string>>(new Set());
+  const [{ length, free }, keep] = useKept<Chosen>(draftName(call, 'grant'), () => ({ free: [] }));
   const fields = isFields(call.input) ? Object.entries(call.input) : [];
   const send = (event: FormEvent): void => {
     event.preventDefault();
     if (length === undefined || !mayApprove) return;
-    const conditions = fields.filter(([name]) => !free.has(name)).map(toCondition);
+    const conditions = fields.filter(([name]) => !free.includes(name)).map(toCondition);
     card.send({ approve: true, grant: { for: length, ...(conditions.length === 0 ? {} : { conditions }) } });
   };
   const isOff = length === undefined || !mayApprove;
@@ -41,7 +47,7 @@ export function GrantForm({ call, card, shown, mayApprove, onBack }: GrantFormPr
         <legend className="text-sm font-medium">How long may the agent call it without asking?</legend>
         {LENGTHS.filter(({ length: one }) => one !== 'always' || isOperator).map(({ length: one, words }) => (
           <label key={one} className="flex min-h-8 items-center gap-2 pointer-coarse:min-h-11">
-            <input type="radio" name="length" checked={length === one} onChange={() => setLength(one)} />
+            <input type="radio" name="length" checked={length === one} onChange={() => keep({ length: one, free })} />
             {words}
           </label>
         ))}
@@ -55,8 +61,10 @@ export function GrantForm({ call, card, shown, mayApprove, onBack }: GrantFormPr
             <label key={name} className="flex min-h-8 items-center gap-2 pointer-coarse:min-h-11">
               <input
                 type="checkbox"
-                checked={!free.has(name)}
-                onChange={({ target }) => setFree(target.checked ? without(free, name) : new Set([...free, name]))}
+                checked={!free.includes(name)}
+                onChange={({ target }) =>
+                  keep({ length, free: target.checked ? free.filter((one) => one !== name) : [...free, name] })
+                }
               />
               <span className="min-w-0 break-words">
                 <bdi>{withVisibleControls(name)}</bdi>: <bdi>{withVisibleControls(inWords(value))}</bdi>
@@ -64,7 +72,7 @@ export function GrantForm({ call, card, shown, mayApprove, onBack }: GrantFormPr
             </label>
           ))}
           <p className="text-xs text-quiet">
-            {free.size > 0
+            {free.length > 0
               ? 'Fields without a tick, and fields that are not listed, may have any value that the tool takes.'
               : 'Fields that are not listed may have any value that the tool takes.'}
           </p>
@@ -96,8 +104,4 @@ const LENGTHS: readonly { readonly length: Length; readonly words: string }[] = 
 
 function toCondition([name, value]: [string, unknown]): GrantCondition {
   return { field: `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, equals: value };
-}
-
-function without(names: ReadonlySet<string>, name: string): ReadonlySet<string> {
-  return new Set([...names].filter((one) => one !== name));
 }

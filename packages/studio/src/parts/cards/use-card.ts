@@ -65,7 +65,7 @@ export function useCard({ call, state, answer }: CardProps): UsedCard {
 }
 
 /** The name under which a card keeps what is typed into one of its fields. A call may wait again, with another question. */
-export function draftName({ callId, kind, round }: Card, field: 'form' | 'edit' | 'deny'): string {
+export function draftName({ callId, kind, round }: Card, field: 'form' | 'edit' | 'deny' | 'grant'): string {
   return `${callId}.${kind}.${round}.${field}`;
 }
 
