@@ -1,7 +1,7 @@
 import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { waitFor } from '@lastcall/gateway/testing';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { useBrowser } from './support/browser.ts';
@@ -55,7 +55,7 @@ async function endSessions(page: Page): Promise<void> {
   await page.getByRole('heading', { name: 'Sign in to Lastcall' }).waitFor();
 }
 
-/** In the same tab, as a person who opens a link that was sent. */
+/** In the same tab, as a person who opens a link that was sent. With the name of no person: as an operator without a person. */
 async function signIn(page: Page, path: string, as: string): Promise<void> {
   const { hash } = new URL(await studio.link({ as }));
   await page.goto('about:blank');
@@ -100,6 +100,21 @@ test('[S3] what was typed into a card is still there after the session ended, af
   await typed();
 });
 
+test('[S3] what was chosen in “Allow more” is still there after the session ended', async () => {
+  const path = `/spaces/${space}`;
+  const { page } = await studio.open(path);
+  const pay = page.getByRole('region', { name: /^pay/ });
+  await pay.getByRole('button', { name: 'Allow more …' }).click();
+  await pay.getByLabel('For one hour').check();
+  await pay.getByLabel(/^amount/).uncheck();
+  await endSessions(page);
+  await signIn(page, path, 'Ada');
+  await pay.getByRole('button', { name: 'Allow more …' }).click();
+  expect(await pay.getByLabel('For one hour').isChecked()).toBe(true);
+  expect(await pay.getByLabel(/^amount/).isChecked()).toBe(false);
+  expect(await pay.getByLabel(/^to:/).isChecked()).toBe(true);
+});
+
 test('[S3] nothing that was typed into a card is kept once the card is answered', async () => {
   const { page, problems } = await studio.open(`/spaces/${space}`);
   const pay = page.getByRole('region', { name: /^pay/ });
@@ -110,6 +125,90 @@ test('[S3] nothing that was typed into a card is kept once the card is answered'
   await clickStill(pay.getByRole('button', { name: 'Deny', exact: true }));
   await expect.poll(kept).not.toContain('Too expensive.');
   expect(problems).toEqual([]);
+});
+
+/** Opens the form for a new agent. */
+async function newAgent(page: Page): Promise<Locator> {
+  await page.getByRole('button', { name: 'New agent' }).click();
+  return page.getByRole('dialog').getByLabel('Name', { exact: true });
+}
+
+test('[S7] what was typed for a new agent, a new tool or an event is still there after the session ended, and not once it was sent', async () => {
+  const [{ id }] = (await studio.gateway.api('/api/agents')).items;
+  const { page, problems } = await studio.open('/agents');
+  const dialog = page.getByRole('dialog');
+  const kept = () => page.evaluate(() => JSON.stringify(sessionStorage));
+
+  await (await newAgent(page)).fill('Porter');
+  await dialog.getByLabel('Instructions').fill('Carry.');
+  await dialog.getByRole('checkbox', { name: 'Desk' }).check();
+  await endSessions(page);
+  await signIn(page, '/agents', 'Ada');
+  expect(await (await newAgent(page)).inputValue()).toBe('Porter');
+  expect(await dialog.getByRole('checkbox', { name: 'Desk' }).isChecked()).toBe(true);
+  await dialog.getByRole('checkbox', { name: 'Desk' }).uncheck();
+  await dialog.getByRole('button', { name: 'Create agent' }).click();
+  await page.getByRole('heading', { name: 'Porter' }).waitFor();
+  expect(await kept()).not.toContain('"Carry."}');
+
+  await page.goto(`${studio.gateway.url}/tools`);
+  await page.getByRole('button', { name: 'New tool' }).click();
+  const config = dialog.getByLabel('Configuration');
+  await config.fill((await config.inputValue()).replace('exchange_rate', 'share_price'));
+  await endSessions(page);
+  await signIn(page, '/tools', 'Ada');
+  await page.getByRole('button', { name: 'New tool' }).click();
+  expect(await config.inputValue()).toContain('share_price');
+  await dialog.getByRole('button', { name: 'Create tool' }).click();
+  await page.getByRole('heading', { name: 'share_price' }).waitFor();
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  await config.fill((await config.inputValue()).replace('today', 'yesterday'));
+  await page.reload();
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  expect(await config.inputValue()).toContain('yesterday');
+  await dialog.getByRole('button', { name: 'Save tool' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+
+  await page.goto(`${studio.gateway.url}/agents/${id}?tab=inbox`);
+  await page.getByRole('button', { name: 'Send an event' }).click();
+  await dialog.getByLabel('Name').fill('order.sent');
+  await dialog.getByLabel('Data').fill('{ "order": 7 }');
+  await endSessions(page);
+  await signIn(page, `/agents/${id}?tab=inbox`, 'Ada');
+  await page.getByRole('button', { name: 'Send an event' }).click();
+  expect(await dialog.getByLabel('Name').inputValue()).toBe('order.sent');
+  expect(await dialog.getByLabel('Data').inputValue()).toBe('{ "order": 7 }');
+  await dialog.getByRole('button', { name: 'Send', exact: true }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  expect(await kept()).not.toMatch(/share_price|order\.sent/);
+  expect(problems.filter((one) => !one.includes('401'))).toEqual([]);
+});
+
+test.each([
+  ['an operator without a person', 'a person', '', 'Ada'],
+  ['a person', 'an operator without a person', 'Ada', ''],
+])('[S7] what %s typed is not shown to %s who signs in in the same tab', async (_, __, first, second) => {
+  const { page } = await studio.open('/agents', { as: first });
+  await (await newAgent(page)).fill('Secret');
+  await endSessions(page);
+  await signIn(page, '/agents', first);
+  expect(await (await newAgent(page)).inputValue()).toBe('Secret');
+  await endSessions(page);
+  await signIn(page, '/agents', second);
+  expect(await (await newAgent(page)).inputValue()).toBe('');
+  expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain('Secret');
+});
+
+test('[S7] what an operator typed while acting as a person is not shown to that person', async () => {
+  const { page } = await studio.open('/settings?tab=browser', { as: 'Ben' });
+  await page.getByLabel('Act as').selectOption('Ada');
+  await page.getByRole('link', { name: 'Agents', exact: true }).click();
+  await (await newAgent(page)).fill('Secret');
+  await page.reload();
+  expect(await (await newAgent(page)).inputValue()).toBe('Secret');
+  await endSessions(page);
+  await signIn(page, '/agents', 'Ada');
+  expect(await (await newAgent(page)).inputValue()).toBe('');
 });
 
 test('[S7] what a person typed is not shown to another person who signs in in the same tab', async () => {

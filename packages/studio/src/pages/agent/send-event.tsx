@@ -4,6 +4,7 @@ import { Send } from 'lucide-react';
 import { type FormEvent, type ReactElement, useState } from 'react';
 import { client } from '../../data/client.ts';
 import { readJson } from '../../parts/form/draft.ts';
+import { forgetKept, useKept } from '../../parts/form/use-kept.ts';
 import { useMay } from '../../parts/session/session.tsx';
 import { Button } from '../../parts/ui/button.tsx';
 import { Dialog } from '../../parts/ui/dialog.tsx';
@@ -29,20 +30,21 @@ export function SendEvent({ agent }: { agent: Agent }): ReactElement | null {
 }
 
 function EventForm({ agent, onSent }: { agent: Agent; onSent: () => void }): ReactElement {
-  const [name, setName] = useState('order.paid');
-  const [source, setSource] = useState('studio');
-  const [data, setData] = useState('');
+  const draft = `event.${agent.id}`;
+  const [event, setEvent] = useKept(draft, () => ({ name: 'order.paid', source: 'studio', data: '' }));
+  const { name, source, data } = event;
   const [problem, setProblem] = useState<string | undefined>();
   const queries = useQueryClient();
   const send = useMutation({
-    mutationFn: (event: Parameters<typeof client.agents.send>[1]) => client.agents.send(agent.id, event),
+    mutationFn: (sent: Parameters<typeof client.agents.send>[1]) => client.agents.send(agent.id, sent),
     async onSuccess() {
+      forgetKept(draft);
       onSent();
       await queries.invalidateQueries({ queryKey: ['agents', agent.id] });
     },
   });
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (submitted: FormEvent): void => {
+    submitted.preventDefault();
     const read = data.trim() === '' ? { value: undefined, problems: [] } : readJson(data);
     setProblem(read.problems[0]?.message);
     if (read.problems.length > 0) return;
@@ -54,12 +56,12 @@ function EventForm({ agent, onSent }: { agent: Agent; onSent: () => void }): Rea
   };
   return (
     <form noValidate onSubmit={submit} className="flex flex-col gap-3">
-      <TextField label="Name" value={name} onChange={({ target }) => setName(target.value)} />
+      <TextField label="Name" value={name} onChange={({ target }) => setEvent({ ...event, name: target.value })} />
       <TextField
         label="Source"
         hint="Who sends it."
         value={source}
-        onChange={({ target }) => setSource(target.value)}
+        onChange={({ target }) => setEvent({ ...event, source: target.value })}
       />
       <TextArea
         label="Data"
@@ -70,7 +72,7 @@ function EventForm({ agent, onSent }: { agent: Agent; onSent: () => void }): Rea
         className="font-mono text-xs"
         value={data}
         problem={problem}
-        onChange={({ target }) => setData(target.value)}
+        onChange={({ target }) => setEvent({ ...event, data: target.value })}
       />
       {send.error !== null && <ErrorNote error={send.error} title="Nothing was sent." />}
       <div>

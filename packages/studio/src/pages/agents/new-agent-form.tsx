@@ -1,7 +1,7 @@
 import { withVisibleControls } from '@lastcall/client/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, type ReactElement, useState } from 'react';
+import type { FormEvent, ReactElement } from 'react';
 import { AGENT_LISTS } from '../../data/agents.ts';
 import { client } from '../../data/client.ts';
 import { spaceNames } from '../../data/space-names.ts';
@@ -9,6 +9,7 @@ import { DefinitionField } from '../../parts/agent/definition-field.tsx';
 import { ModelField } from '../../parts/agent/model-field.tsx';
 import { ToolsField } from '../../parts/agent/tools-field.tsx';
 import { problemsOf } from '../../parts/form/problems-of.ts';
+import { forgetKept, useKept } from '../../parts/form/use-kept.ts';
 import { Button } from '../../parts/ui/button.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { TextArea, TextField } from '../../parts/ui/field.tsx';
@@ -17,14 +18,22 @@ interface NewAgentFormProps {
   readonly example?: { readonly name: string; readonly instructions: string };
 }
 
+interface Draft {
+  readonly name: string;
+  readonly instructions: string;
+  readonly definition?: string | undefined;
+  readonly model?: string | undefined;
+  readonly tools?: readonly unknown[];
+  readonly spaceIds?: readonly string[];
+}
+
+const DRAFT = 'new-agent';
+
 /** The fields that a new agent needs. Everything else has a default, and can be changed on its page. */
 export function NewAgentForm({ example }: NewAgentFormProps): ReactElement {
-  const [name, setName] = useState(example?.name ?? '');
-  const [instructions, setInstructions] = useState(example?.instructions ?? '');
-  const [definition, setDefinition] = useState<string | undefined>();
-  const [model, setModel] = useState<string | undefined>();
-  const [tools, setTools] = useState<readonly unknown[]>([]);
-  const [spaceIds, setSpaceIds] = useState<readonly string[]>([]);
+  const [draft, setDraft] = useKept<Draft>(DRAFT, () => ({ name: '', instructions: '', ...example }));
+  const { name, instructions, definition, model, tools = [], spaceIds = [] } = draft;
+  const set = (change: Partial<Draft>): void => setDraft({ ...draft, ...change });
   const navigate = useNavigate();
   const queries = useQueryClient();
   const create = useMutation({
@@ -38,6 +47,7 @@ export function NewAgentForm({ example }: NewAgentFormProps): ReactElement {
         spaceIds: [...spaceIds],
       }),
     async onSuccess({ id }) {
+      forgetKept(DRAFT);
       await Promise.all(AGENT_LISTS.map((queryKey) => queries.invalidateQueries({ queryKey })));
       await navigate({ to: '/agents/$id', params: { id }, search: { tab: 'workbench' } });
     },
@@ -50,8 +60,17 @@ export function NewAgentForm({ example }: NewAgentFormProps): ReactElement {
   };
   return (
     <form noValidate onSubmit={submit} className="flex flex-col gap-3">
-      <TextField label="Name" value={name} problem={at('name')} onChange={({ target }) => setName(target.value)} />
-      <DefinitionField definition={definition} onChange={setDefinition} problem={at('definition')} />
+      <TextField
+        label="Name"
+        value={name}
+        problem={at('name')}
+        onChange={({ target }) => set({ name: target.value })}
+      />
+      <DefinitionField
+        definition={definition}
+        onChange={(next) => set({ definition: next })}
+        problem={at('definition')}
+      />
       <TextArea
         label="Instructions"
         isOptional={definition !== undefined}
@@ -59,11 +78,11 @@ export function NewAgentForm({ example }: NewAgentFormProps): ReactElement {
         rows={5}
         value={instructions}
         problem={at('instructions')}
-        onChange={({ target }) => setInstructions(target.value)}
+        onChange={({ target }) => set({ instructions: target.value })}
       />
-      <ModelField model={model} onChange={setModel} problem={at('model')} />
-      <ToolsField tools={tools} onChange={setTools} problem={at('tools')} />
-      <SpacesField chosen={spaceIds} onChange={setSpaceIds} />
+      <ModelField model={model} onChange={(next) => set({ model: next })} problem={at('model')} />
+      <ToolsField tools={tools} onChange={(next) => set({ tools: next })} problem={at('tools')} />
+      <SpacesField chosen={spaceIds} onChange={(next) => set({ spaceIds: next })} />
       {create.error !== null && <ErrorNote error={create.error} title="The agent was not created." />}
       <div>
         <Button kind="primary" type="submit" disabled={create.isPending || name.trim() === ''}>

@@ -8,6 +8,7 @@ import { changesBetween } from '../../parts/form/changes-between.ts';
 import { readJson } from '../../parts/form/draft.ts';
 import type { Problem } from '../../parts/form/path.ts';
 import { problemsOf } from '../../parts/form/problems-of.ts';
+import { forgetKept, useKept } from '../../parts/form/use-kept.ts';
 import { Button } from '../../parts/ui/button.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { TextArea } from '../../parts/ui/field.tsx';
@@ -16,8 +17,13 @@ type ToolConfig = Readonly<Record<string, unknown>>;
 
 /** Edits a tool's configuration as JSON. Without a tool, it starts a new one from an example. */
 export function ToolEditor({ tool, onSaved }: { tool?: Tool; onSaved?: () => void }): ReactElement {
-  const before = tool?.config ?? EXAMPLE;
-  const [text, setText] = useState(() => JSON.stringify(before, null, 2));
+  const of = JSON.stringify(tool?.config ?? EXAMPLE, null, 2);
+  const [{ text }, keep] = useKept(
+    draftOf(tool),
+    () => ({ of, text: of }),
+    // Edits of another version would undo what was saved since.
+    (kept) => kept.of === of,
+  );
   const [unread, setUnread] = useState<readonly Problem[]>([]);
   const save = useSave(tool, onSaved);
   const problems = unread.length > 0 ? unread : problemsOf(save.error);
@@ -37,7 +43,7 @@ export function ToolEditor({ tool, onSaved }: { tool?: Tool; onSaved?: () => voi
         className="font-mono text-xs"
         value={text}
         problem={problems.length === 0 ? undefined : 'The configuration has errors: see below.'}
-        onChange={({ target }) => setText(target.value)}
+        onChange={({ target }) => keep({ of, text: target.value })}
       />
       {problems.length > 0 && (
         <ul role="alert" className="flex flex-col gap-1 text-sm text-bad">
@@ -67,12 +73,15 @@ function useSave(tool: Tool | undefined, onSaved: (() => void) | undefined) {
         ? client.tools.create(config as Parameters<typeof client.tools.create>[0])
         : client.tools.update(tool.id, changesBetween(tool.config ?? {}, config)),
     async onSuccess({ id }) {
+      forgetKept(draftOf(tool));
       await queries.invalidateQueries({ queryKey: ['tools'] });
       onSaved?.();
       if (tool === undefined) await navigate({ to: '/tools/$id', params: { id } });
     },
   });
 }
+
+const draftOf = (tool: Tool | undefined): string => `tool.${tool?.id ?? 'new'}`;
 
 const EXAMPLE: ToolConfig = {
   name: 'exchange_rate',

@@ -32,7 +32,11 @@ export function TryTool({ tool }: { tool: Tool }): ReactElement {
 
 function TrialForm({ tool }: { tool: Tool }): ReactElement {
   const { try: given } = route.useSearch();
-  const form = useSchemaForm(tool.inputSchema, given === undefined ? undefined : readJson(given).value);
+  const form = useSchemaForm(
+    tool.inputSchema,
+    given === undefined ? undefined : readJson(given).value,
+    `try.${tool.id}`,
+  );
   const [mayRun, setMayRun] = useState(false);
   const trial = useMutation({
     mutationFn: (input: unknown) =>

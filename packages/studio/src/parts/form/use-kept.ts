@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { keepInTab, readJsonInTab } from '../../data/tab-storage.ts';
 
 // Drafts of messages have the same beginning, with which all are removed before another person uses the tab.
-const NAME = 'lastcall.draft.card.';
+const NAME = 'lastcall.draft.form.';
 
 /**
  * State that is kept while the tab is open: the end of the session, a reload or another page does not lose it. Without a name it is not kept.
@@ -26,7 +26,7 @@ export function useKept<T>(
   ];
 }
 
-/** Removes what is kept under names with this beginning. */
+/** Removes what is kept under names with this beginning: a form that was sent is empty when it is opened again. */
 export function forgetKept(beginning: string): void {
   for (const name of Object.keys(sessionStorage))
     if (name.startsWith(NAME + beginning)) sessionStorage.removeItem(name);

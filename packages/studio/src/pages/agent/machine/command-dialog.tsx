@@ -6,6 +6,7 @@ import { agentMachine } from '../../../data/agents.ts';
 import { client } from '../../../data/client.ts';
 import { newKey } from '../../../data/new-key.ts';
 import { SchemaForm } from '../../../parts/form/schema-form.tsx';
+import { forgetKept } from '../../../parts/form/use-kept.ts';
 import { useSchemaForm } from '../../../parts/form/use-schema-form.ts';
 import { JsonText, SafeText } from '../../../parts/text/safe-text.tsx';
 import { Button } from '../../../parts/ui/button.tsx';
@@ -22,7 +23,7 @@ interface CommandDialogProps {
 /** Gives a command to a machine, with a form if it takes an input, and shows what it returned. */
 export function CommandDialog({ agent, contextId, command, onClose }: CommandDialogProps): ReactElement {
   const { name, description, inputSchema } = command;
-  const form = useSchemaForm(inputSchema ?? {});
+  const form = useSchemaForm(inputSchema ?? {}, undefined, draftOf(command));
   const give = useGiveCommand({ agent, contextId, command });
   const submit = async (): Promise<void> => {
     const read = inputSchema === undefined ? { value: {} } : await form.read();
@@ -58,6 +59,8 @@ export function CommandDialog({ agent, contextId, command, onClose }: CommandDia
   );
 }
 
+const draftOf = ({ instanceId, name }: MachineCommand): string => `command.${instanceId}.${name}`;
+
 /**
  * The key stays the same while it is unknown whether the command ran, so that it runs once. A command that failed
  * changed nothing: the next try is another one.
@@ -75,6 +78,7 @@ function useGiveCommand({ agent, contextId, command }: Omit<CommandDialogProps, 
     onError(error) {
       if (!isUnanswered(error)) key.current = undefined;
     },
+    onSuccess: () => forgetKept(draftOf(command)),
     onSettled: () => queries.invalidateQueries({ queryKey: agentMachine(agent.id, contextId).queryKey }),
   });
 }

@@ -1,9 +1,11 @@
 import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import { RotateCcw, SendHorizontal, SquarePen } from 'lucide-react';
-import { type KeyboardEvent, type ReactElement, type RefObject, useEffect, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactElement, type RefObject, useEffect, useId, useRef } from 'react';
 import { turnOf } from '../../../data/drafts.ts';
 import { lastTasks } from '../../../data/try-draft.ts';
+import { useKept } from '../../../parts/form/use-kept.ts';
+import { isComposing } from '../../../parts/keyboard/is-composing.ts';
 import { useIsOffline } from '../../../parts/session/connection.tsx';
 import { Button } from '../../../parts/ui/button.tsx';
 import { EmptyState } from '../../../parts/ui/empty-state.tsx';
@@ -125,7 +127,7 @@ interface ComposerProps extends Pick<DraftChatProps, 'bench' | 'sendRef'> {
 
 /** Enter sends, as in a space. Ctrl+Enter works from every field, and sends the last message again if there is no new one. */
 function Composer({ bench, sendRef, field, after, again, isBusy, isWaiting }: ComposerProps): ReactElement {
-  const [text, setText] = useState('');
+  const [text, setText] = useKept(`workbench.${bench.agent.id}`, () => '');
   const isOffline = useIsOffline();
   const hint = useId();
   const isBlocked = bench.isSending || isOffline || isBusy;
