@@ -7,8 +7,9 @@ import { cronInWords, dueInWords } from '../../src/pages/agent/plan-words.ts';
 import { scopesInWords } from '../../src/pages/settings/scopes.ts';
 import { dayOf } from '../../src/pages/space/rows.ts';
 import { schemaRows } from '../../src/pages/tools/schema-rows.ts';
+import { sizeInWords } from '../../src/parts/files/size-in-words.ts';
 import { retryAt, signInWords } from '../../src/parts/session/sign-in-words.ts';
-import { Time } from '../../src/parts/ui/time.tsx';
+import { duration, Time } from '../../src/parts/ui/time.tsx';
 
 test('[S7] an event, the reason of its failure and what to do are shown as text', () => {
   const from = { entityId: 'e', name: 'Ada', kind: 'human' } as const;
@@ -111,6 +112,26 @@ test('[S8] each refusal to sign in says what to do', () => {
   expect(retryAt(new ClientError('too_many_attempts', 'm', { retryAfterMs: 5_000 }), 1_000)).toBe(6_000);
   expect(scopesInWords(['read', 'admin'])).toContain('admin');
   expect(scopesInWords([])).toContain('the person’s rights');
+});
+
+test('[S8] durations and sizes are rounded into the next unit, and never to 60 seconds or 1,000 of a unit', () => {
+  const times = [42, 999.4, 999.6, 1_940, 9_960, 10_400, 59_400, 59_700, 60_000, 119_999, 3_600_000, 172_800_000];
+  expect(times.map(duration)).toEqual([
+    '42 ms',
+    '999 ms',
+    '1.0 s',
+    '1.9 s',
+    '10 s',
+    '10 s',
+    '59 s',
+    '1 min',
+    '1 min',
+    '1 min',
+    '1 h',
+    '2 d',
+  ]);
+  const sizes = [999, 1_000, 999_400, 999_600, 3_420_000, 999_960_000, 1_200_000_000];
+  expect(sizes.map(sizeInWords)).toEqual(['999 bytes', '1 kB', '999 kB', '1.0 MB', '3.4 MB', '1.0 GB', '1.2 GB']);
 });
 
 test('[S8] a time of another year shows its year, and a time of this year does not', () => {

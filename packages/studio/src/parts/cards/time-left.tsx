@@ -19,5 +19,6 @@ export function TimeLeft({ expiresAt }: { expiresAt: number | undefined }): Reac
 function leftInWords(left: number | undefined): string {
   if (left === undefined) return 'no time limit';
   if (left <= 0) return 'time is up';
-  return left < 60_000 ? `${Math.ceil(left / 1_000)} s left` : `${duration(left)} left`;
+  const seconds = Math.ceil(left / 1_000);
+  return seconds < 60 ? `${seconds} s left` : `${duration(left)} left`;
 }

@@ -4,7 +4,11 @@ import { type ReactElement, useSyncExternalStore } from 'react';
 export function Time({ at }: { at: number }): ReactElement {
   const date = new Date(at);
   return (
-    <time dateTime={date.toISOString()} title={date.toLocaleString()} className="text-xs text-quiet tabular-nums">
+    <time
+      dateTime={date.toISOString()}
+      title={date.toLocaleString()}
+      className="shrink-0 text-xs whitespace-nowrap text-quiet tabular-nums"
+    >
       {isToday(date) ? clockTime.format(date) : dayTime(at)}
     </time>
   );
@@ -12,8 +16,10 @@ export function Time({ at }: { at: number }): ReactElement {
 
 /** "42 ms", "10.6 s", "3 min", "2 h", "5 d". */
 export function duration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s`;
+  if (Math.round(ms) < 1_000) return `${Math.round(ms)} ms`;
+  if (Math.round(ms / 100) < 100) return `${(ms / 1_000).toFixed(1)} s`;
+  if (Math.round(ms / 1_000) < 60) return `${Math.round(ms / 1_000)} s`;
+  if (ms < 60_000) return '1 min';
   if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min`;
   if (ms < 48 * 3_600_000) return `${Math.floor(ms / 3_600_000)} h`;
   return `${Math.floor(ms / 86_400_000)} d`;
