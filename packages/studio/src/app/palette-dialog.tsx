@@ -12,6 +12,7 @@ import {
   useRef,
   useState,
 } from 'react';
+import { isComposing } from '../parts/keyboard/is-composing.ts';
 import { Dialog } from '../parts/ui/dialog.tsx';
 import { findItems, type PaletteItem } from './find-items.ts';
 import { usePaletteItems } from './use-palette-items.tsx';
@@ -66,6 +67,7 @@ function Search({ onClose, onPause }: { onClose: () => void; onPause: (agent: Ag
     item.run();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
+    if (isComposing(event.nativeEvent)) return;
     const next = keyTarget(event.key, at, found.length);
     if (next !== undefined) {
       event.preventDefault();

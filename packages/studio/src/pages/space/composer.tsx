@@ -12,6 +12,7 @@ import {
 } from 'react';
 import { ChosenFiles } from '../../parts/files/chosen-files.tsx';
 import { MOST_FILES, type UsedUploads, useUploads } from '../../parts/files/use-uploads.ts';
+import { isComposing } from '../../parts/keyboard/is-composing.ts';
 import { useIsOffline } from '../../parts/session/connection.tsx';
 import { isRefused } from '../../parts/session/is-refused.ts';
 import { useSession } from '../../parts/session/session.tsx';
@@ -93,7 +94,7 @@ function WriteTo({ used: { space }, onSay }: ComposerProps): ReactElement {
     }
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    if (event.key !== 'Enter' || event.shiftKey || isComposing(event.nativeEvent)) return;
     event.preventDefault();
     void send();
   };

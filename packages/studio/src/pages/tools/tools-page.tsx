@@ -3,7 +3,7 @@ import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import { type ReactElement, useRef, useState } from 'react';
+import { type ReactElement, useEffect, useRef, useState } from 'react';
 import { toolList } from '../../data/tools.ts';
 import { useKeys } from '../../parts/keyboard/keys.tsx';
 import { useListKeys } from '../../parts/keyboard/list-keys.ts';
@@ -53,6 +53,10 @@ function Filter(): ReactElement {
   const { q = '', source = '' } = route.useSearch();
   const navigate = useNavigate({ from: '/tools' });
   const field = useRef<HTMLInputElement>(null);
+  // The address sets the field only while the user is not typing: it updates later, and would undo letters that an input method composes.
+  useEffect(() => {
+    if (field.current !== null && field.current !== document.activeElement) field.current.value = q;
+  }, [q]);
   useKeys({ '/': { label: 'Filter the tools', run: () => field.current?.focus() } });
   const set = (change: { q?: string; source?: string }): void => {
     const next = { q, source, ...change };
@@ -68,7 +72,7 @@ function Filter(): ReactElement {
         type="search"
         aria-label="Filter the tools"
         placeholder="Name or description"
-        value={q}
+        defaultValue={q}
         onChange={({ target }) => set({ q: target.value })}
         className={`${fieldClass} min-h-8 flex-1 basis-48 wide:max-w-64`}
       />

@@ -1,5 +1,6 @@
 import { type ReactElement, useEffect, useRef, useState } from 'react';
 import { Dialog } from '../ui/dialog.tsx';
+import { isComposing } from './is-composing.ts';
 import { areSingleKeysOn } from './single-keys.ts';
 
 interface KeyAction {
@@ -82,7 +83,7 @@ let prefixAt = 0;
 /** Call it once for the whole page. */
 export function listenToKeys(): void {
   document.addEventListener('keydown', (event) => {
-    if (event.defaultPrevented || event.altKey || event.isComposing) return;
+    if (event.defaultPrevented || event.altKey || isComposing(event)) return;
     const key = nameOf(event);
     const before = event.timeStamp - prefixAt < 1_500 ? prefix : '';
     const action = find(before === '' ? key : `${before} ${key}`) ?? (before === '' ? undefined : find(key));

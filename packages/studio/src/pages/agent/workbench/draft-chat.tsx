@@ -141,7 +141,7 @@ function Composer({ bench, sendRef, field, after, again, isBusy, isWaiting }: Co
   };
   sendRef.current = () => (text.trim() === '' ? sendAgain() : void send());
   const onKeyDown = (event: KeyboardEvent): void => {
-    const isPlain = !(event.shiftKey || event.ctrlKey || event.metaKey || event.nativeEvent.isComposing);
+    const isPlain = !(event.shiftKey || event.ctrlKey || event.metaKey || isComposing(event.nativeEvent));
     if (event.key !== 'Enter' || !isPlain) return;
     event.preventDefault();
     void send();
