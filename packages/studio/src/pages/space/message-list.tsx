@@ -31,7 +31,7 @@ export function MessageList({ used, at, heardBy }: MessageListProps): ReactEleme
     if (heardBy !== undefined) goToEnd();
   }, [heardBy, goToEnd]);
   const earlier = useEarlier(used, list);
-  useShowAt({ used, at, list });
+  useShowAt({ used, at, list, earlier, stick });
   const kept = useMemo(() => items.flatMap((item, index) => (isWaiting(item) ? [index] : [])), [items]);
   const unseen = newSince(items, stick.lastSeenId);
   return (
@@ -88,23 +88,30 @@ interface ShownAt {
   readonly used: UsedSpace;
   readonly at: number | undefined;
   readonly list: RefObject<VirtualizerHandle | null>;
+  readonly earlier: ReturnType<typeof useEarlier>;
+  readonly stick: ReturnType<typeof useStickToEnd>;
 }
 
 /** Shows the message that the address names, once. It loads earlier messages until it finds it. */
-function useShowAt({ used: { items, hasEarlier, loadEarlier }, at, list }: ShownAt): void {
+function useShowAt({ used: { items, hasEarlier }, at, list, earlier, stick }: ShownAt): void {
   const shown = useRef<number>(undefined);
+  const { isLoading, problem, load } = earlier;
+  const { goToEnd, leaveEnd } = stick;
   useEffect(() => {
+    // Going back to the address shows the message again.
+    if (at === undefined) shown.current = undefined;
     if (at === undefined || shown.current === at) return;
     const first = items.find(({ message }) => message !== undefined)?.message?.seq ?? 0;
     if (hasEarlier && first > at) {
-      void loadEarlier();
+      if (!isLoading && problem === undefined) load();
       return;
     }
-    const index = items.findIndex(({ message }) => (message?.seq ?? 0) >= at);
-    if (index === -1) return;
     shown.current = at;
+    const index = items.findIndex(({ message }) => (message?.seq ?? 0) >= at);
+    if (index === -1) return goToEnd();
+    leaveEnd();
     requestAnimationFrame(() => list.current?.scrollToIndex(index, { align: 'center' }));
-  }, [at, items, hasEarlier, loadEarlier, list]);
+  }, [at, items, hasEarlier, isLoading, problem, load, list, goToEnd, leaveEnd]);
 }
 
 const BEGINNING_PX = 48;

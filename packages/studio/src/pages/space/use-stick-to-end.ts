@@ -33,6 +33,8 @@ interface UsedStick {
   readonly lastSeenId: string | undefined;
   onScroll(offset: number): void;
   goToEnd(): void;
+  /** Stops following, because the address names another place. */
+  leaveEnd(): void;
   /** Handlers for the scrolling element: only the user's input stops the list from following. */
   readonly inputs: {
     onWheel(event: WheelEvent<HTMLElement>): void;
@@ -109,7 +111,7 @@ export function useStickToEnd({ list, items, isElsewhere }: Sticking): UsedStick
     now.current.input = { at: performance.now(), way };
   }, []);
   /** This happens at once: rows measured meanwhile would pull the list back before it has moved. */
-  const leaveEnd = useCallback(() => {
+  const scrollUp = useCallback(() => {
     onInput('up');
     const { scrollSize = 0, viewportSize = 0 } = list.current ?? {};
     if (scrollSize > viewportSize) set('away');
@@ -139,6 +141,7 @@ export function useStickToEnd({ list, items, isElsewhere }: Sticking): UsedStick
       set('following');
       goToEnd();
     }, [set, goToEnd]),
+    leaveEnd: useCallback(() => set('away'), [set]),
     onScroll: useCallback(
       (offset) => {
         const { scrollSize = 0, viewportSize = 0 } = list.current ?? {};
@@ -153,11 +156,11 @@ export function useStickToEnd({ list, items, isElsewhere }: Sticking): UsedStick
       [list, set],
     ),
     inputs: {
-      onWheel: ({ deltaY }) => (deltaY < 0 ? leaveEnd() : onInput('down')),
+      onWheel: ({ deltaY }) => (deltaY < 0 ? scrollUp() : onInput('down')),
       onTouchMove: () => onInput('any'),
       onKeyDown: ({ key, target }) => {
         if (holds(target)) return;
-        if (UP.has(key)) leaveEnd();
+        if (UP.has(key)) scrollUp();
         else if (DOWN.has(key)) onInput('down');
       },
       // Only for the scroll bar: a click on a card does not mean to scroll.
