@@ -92,14 +92,25 @@ function useSeen({ space, members, items }: UsedSpace): void {
   const seq = items.findLast(({ message }) => message !== undefined)?.message?.seq ?? 0;
   useEffect(() => {
     if (!isMember || seq === 0) return;
-    const timer = setTimeout(() => {
-      if (document.hidden) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const report = (): void => {
+      document.removeEventListener('visibilitychange', wait);
       client.spaces
         .seen(spaceId, { seq })
         .then(() => queries.invalidateQueries({ queryKey: ['spaces', 'list'] }))
         // The next message reports it again.
         .catch(() => {});
-    }, READ_MS);
-    return () => clearTimeout(timer);
+    };
+    // What arrived while the page was hidden has been read once it is shown again.
+    const wait = (): void => {
+      clearTimeout(timer);
+      if (!document.hidden) timer = setTimeout(report, READ_MS);
+    };
+    document.addEventListener('visibilitychange', wait);
+    wait();
+    return () => {
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', wait);
+    };
   }, [queries, spaceId, isMember, seq]);
 }
