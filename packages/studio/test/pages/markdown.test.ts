@@ -11,7 +11,9 @@ test('[S28] a document has headings by level, tasks with their state, aligned co
   );
   expect(html).toContain('<p dir="auto" class="font-semibold text-xl">Report</p>');
   expect(html).toContain('<p dir="auto" class="font-semibold text-lg">Part</p>');
-  expect(html).toMatch(/<li dir="auto" class="list-none">☑ .*done.*<\/li><li dir="auto" class="list-none">☐ .*open/);
+  expect(html).toMatch(
+    /<li dir="auto" class="ms-5 list-none">☑ .*done.*<\/li><li dir="auto" class="ms-5 list-none">☐ .*open/,
+  );
   expect([...html.matchAll(/<td class="[^"]*text-(\w+)">(\d)/g)].map(([, align, cell]) => `${cell} ${align}`)).toEqual([
     '1 left',
     '2 center',

@@ -65,7 +65,12 @@ function Block({ token, depth }: { token: Token; depth: number }): ReactNode {
         </p>
       );
     case 'paragraph':
-      return <p dir="auto">{inlineOf(token.tokens ?? [], depth)}</p>;
+      // A quote or an item takes its own direction from its text, but not from the text of elements with the attribute.
+      return depth === 0 ? (
+        <p dir="auto">{inlineOf(token.tokens ?? [], depth)}</p>
+      ) : (
+        <p className="[unicode-bidi:plaintext]">{inlineOf(token.tokens ?? [], depth)}</p>
+      );
     case 'text':
       return <p>{token.tokens === undefined ? withVisibleControls(token.text) : inlineOf(token.tokens, depth)}</p>;
     case 'code':
@@ -100,19 +105,14 @@ function CodeBlock({ text }: { text: string }): ReactElement {
 
 function List({ list, depth }: { list: Tokens.List; depth: number }): ReactElement {
   const items = list.items.map((item, index) => (
-    <li key={index} dir="auto" className={item.task ? 'list-none' : undefined}>
+    <li key={index} dir="auto" className={`ms-5 ${item.task ? 'list-none' : ''}`}>
       {item.task && (item.checked === true ? '☑ ' : '☐ ')}
       <div className="inline-flex max-w-full flex-col gap-1 align-top">{blocksOf(item.tokens, depth + 1)}</div>
     </li>
   ));
-  if (!list.ordered)
-    return (
-      <ul dir="auto" className="list-disc ps-5">
-        {items}
-      </ul>
-    );
+  if (!list.ordered) return <ul className="list-disc">{items}</ul>;
   return (
-    <ol dir="auto" start={typeof list.start === 'number' ? list.start : 1} className="list-decimal ps-5">
+    <ol start={typeof list.start === 'number' ? list.start : 1} className="list-decimal">
       {items}
     </ol>
   );
