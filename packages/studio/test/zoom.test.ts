@@ -10,7 +10,8 @@ const browser = useBrowser();
 /** The addresses of the main pages: a space with a card that waits, home, the run, the inbox, and the agent. */
 async function mainPages({ gateway: { api }, person }: Studio): Promise<Readonly<Record<string, string>>> {
   const [space] = (await api('/api/spaces')).items;
-  const text = 'Book a hotel in Tokyo for 3 nights, please.';
+  // Long enough for a heading of three lines.
+  const text = `Book a hotel in Tokyo for 3 nights, please, ${'with breakfast in a quiet room, '.repeat(6)}if there is one.`;
   await api(`/api/spaces/${space.id}/messages`, { entityId: await person('Ada'), text });
   const [call] = await waitFor(async () => {
     const { items } = await api('/api/pending');
@@ -37,7 +38,7 @@ const SIGNS: Readonly<Record<string, (page: Page) => Locator>> = {
   edit: (page) => page.getByRole('textbox', { name: 'Instructions' }),
 };
 
-/** Controls that cannot be used: outside of the window, clipped by an ancestor, or with text that does not fit. */
+/** Controls that cannot be used: outside of the window, clipped by an ancestor, in an ancestor that is lower than they are, or with text that does not fit. */
 function unusableControls(): readonly string[] {
   const found: string[] = [];
   /** True if an ancestor clips a part of it, and a person cannot scroll there. */
@@ -51,6 +52,12 @@ function unusableControls(): readonly string[] {
     }
     return false;
   };
+  const isSquashed = (control: HTMLElement): boolean => {
+    for (let around = control.parentElement; around !== null; around = around.parentElement)
+      if (getComputedStyle(around).overflowY !== 'visible' && around.clientHeight < control.offsetHeight - 1)
+        return true;
+    return false;
+  };
   for (const control of document.querySelectorAll<HTMLElement>('button, a, input, select, textarea, summary')) {
     if (!control.checkVisibility() || control.closest('.sr-only') !== null || control.matches('.sr-only')) continue;
     const wasCutOff = isCutOff(control);
@@ -58,7 +65,8 @@ function unusableControls(): readonly string[] {
     const box = control.getBoundingClientRect();
     const name = `${control.tagName.toLowerCase()} ${(control.getAttribute('aria-label') ?? control.textContent ?? '').trim().slice(0, 40)}`;
     if (box.width === 0 || box.height === 0) continue;
-    if (wasCutOff) found.push(`${name}: cut off`);
+    if (isSquashed(control)) found.push(`${name}: squashed`);
+    else if (wasCutOff) found.push(`${name}: cut off`);
     else if (box.left < -1 || box.right > innerWidth + 1) found.push(`${name}: beside the window`);
     else if (control.matches('button') && control.scrollWidth > control.clientWidth + 1)
       found.push(`${name}: cut words`);
@@ -103,6 +111,10 @@ async function expectUsable(zoomed: Browser, { text, ...size }: Zoom): Promise<v
 
 test('[S8] at a zoom of 200 %, no main page scrolls sideways, and every control can be seen and used', async () => {
   await expectUsable(browser(), { width: 640, height: 400, text: '14px' });
+});
+
+test('[S8] in a window of 320 × 480 pixels, no main page scrolls sideways, and every control can be seen and used', async () => {
+  await expectUsable(browser(), { width: 320, height: 480, text: '14px' });
 });
 
 test('[S8] with text of twice the usual size, no main page scrolls sideways, and every control can be seen and used', async () => {

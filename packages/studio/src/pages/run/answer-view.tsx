@@ -23,7 +23,7 @@ export function answerOf({ runs }: Story): TaskAnswer | undefined {
 export function AnswerView({ answer, rows }: { answer: TaskAnswer; rows: readonly TimelineRow[] }): ReactElement {
   const evidence = rows.filter((row): row is CallRow => row.kind === 'call' && row.outcome === 'ok' && !row.isResponse);
   return (
-    <section aria-label="The answer" className="min-h-0 flex-1 overflow-y-auto bg-surface p-4">
+    <section aria-label="The answer" className="min-h-24 flex-1 overflow-y-auto bg-surface p-4">
       <div className="mx-auto flex max-w-[44rem] flex-col gap-6">
         <p className="flex flex-wrap gap-2">
           <CopyButton text={answer.text} label="Copy the answer" />

@@ -100,8 +100,15 @@ function LoadedRun({ state, run, task, cancel }: LoadedRunProps): ReactElement {
   const open = isSeen || isAnswer ? undefined : openRow(timeline.rows, state);
   return (
     <div className="flex h-full min-h-0 flex-col">
-      <div className={`flex min-h-0 flex-1 flex-col ${open === undefined ? '' : 'max-wide:hidden'}`}>
-        <RunHeader run={run} story={story} agent={data?.agent} config={data?.config} steps={steps} cancel={cancel}>
+      <div className={`flex min-h-0 flex-1 flex-col overflow-y-auto ${open === undefined ? '' : 'max-wide:hidden'}`}>
+        <RunHeader
+          run={run}
+          story={story}
+          agent={data === null ? null : data?.agent}
+          config={data?.config}
+          steps={steps}
+          cancel={cancel}
+        >
           {story.status !== 'running' && !isReplay && moments.length > 0 && (
             <Button onClick={() => state.set({ moment: 1 })}>
               <History size={16} aria-hidden /> Replay

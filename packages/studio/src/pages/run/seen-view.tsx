@@ -18,8 +18,11 @@ export function SeenView({ state, run, rows }: SeenViewProps): ReactElement {
   const step = stepOf(state.search.call, rows) ?? steps.at(-1);
   if (step === undefined) return <p className="p-4 text-quiet">The model has not been asked yet.</p>;
   return (
-    <section aria-label="As the model saw it" className="flex min-h-0 flex-1 flex-col">
-      <nav aria-label="Step" className="flex gap-1 overflow-x-auto border-b border-line bg-surface px-4 wide:px-6 py-1">
+    <section aria-label="As the model saw it" className="flex min-h-24 flex-1 flex-col">
+      <nav
+        aria-label="Step"
+        className="flex shrink-0 gap-1 overflow-x-auto border-b border-line bg-surface px-4 wide:px-6 py-1"
+      >
         {steps.map((one) => (
           <StateLink
             key={one}

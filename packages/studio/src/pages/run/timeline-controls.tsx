@@ -18,7 +18,7 @@ interface ControlsProps {
 /** Chooses which part of the run is shown. */
 export function TimelineControls({ state, rows, only, isSeen, hasAnswer }: ControlsProps): ReactElement {
   return (
-    <div className="flex items-center gap-x-4 gap-y-1 overflow-x-auto border-b border-line bg-surface px-4 wide:px-6 py-1.5 min-[40rem]:flex-wrap">
+    <div className="flex shrink-0 items-center gap-x-4 gap-y-1 overflow-x-auto border-b border-line bg-surface px-4 wide:px-6 py-1.5 min-[40rem]:flex-wrap">
       <nav aria-label="View" className="flex gap-1">
         <StateLink
           state={state}
