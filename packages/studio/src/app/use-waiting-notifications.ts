@@ -29,7 +29,7 @@ export function useWaitingNotifications(): void {
       const shown = new Notification('A call waits for your answer', { body: toolName, tag: callId });
       shown.onclick = () => {
         window.focus();
-        void navigate({ to: '/inbox' });
+        void navigate({ to: '/inbox', search: { call: callId } });
       };
     }
   }, [data, isAllowed, navigate]);

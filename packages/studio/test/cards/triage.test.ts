@@ -181,3 +181,40 @@ async function say(gateway: TestGateway, entityId: string): Promise<void> {
   const { items } = await gateway.api('/api/spaces');
   await gateway.api(`/api/spaces/${items[0].id}/messages`, { entityId, text: 'Go on.' });
 }
+
+test('[S26] the link to a call that no longer waits says so, and does not show another one in its place without a word', async () => {
+  const transfer = tool({
+    description: 'Transfer money.',
+    inputSchema: z.object({ to: z.string() }),
+    approval: true,
+    execute: () => 'Paid.',
+  });
+  const model = scriptedModel([
+    ['Rent', 'Water'].map((to) => ({ toolName: 'transfer', input: { to } })),
+    'Asked.',
+    'Thank you.',
+  ]);
+  await using studio = await startStudio(browser(), {
+    model,
+    agents: [{ name: 'Clerk', instructions: 'Pay.', tools: ['transfer'] }],
+    tools: { transfer },
+    spaces: [{ name: 'Desk', agents: ['Clerk'], people: [{ name: 'Ada', externalId: 'ada' }] }],
+  });
+  const { api } = studio.gateway;
+  await say(studio.gateway, (await studio.person('Ada')) ?? '');
+  const [first] = await waitFor(async () => {
+    const { items } = await api('/api/pending');
+    return items.length === 2 && items;
+  });
+  await api(`/api/runs/${first.runId}/tool-results`, { callId: first.callId, deny: 'No.' });
+  const { page, problems } = await studio.open(`/inbox?call=${first.callId}`);
+  const note = page.getByText('The call of this link does not wait for you');
+  await note.waitFor();
+  await page.getByRole('region', { name: /^transfer/ }).waitFor();
+  await page.getByRole('link', { name: 'Open the call' }).click();
+  await page.getByRole('region', { name: 'Timeline' }).waitFor();
+  await page.goto(`${studio.gateway.url}/inbox`);
+  await page.getByRole('region', { name: /^transfer/ }).waitFor();
+  expect(await note.count()).toBe(0);
+  expect(problems).toEqual([]);
+});

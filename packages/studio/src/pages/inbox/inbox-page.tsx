@@ -5,7 +5,7 @@ import { pendingCalls } from '../../data/pending.ts';
 import type { InboxShow } from '../../data/search.ts';
 import { gatewayStatus } from '../../data/status.ts';
 import { AskToNotify } from '../../parts/notify/ask-to-notify.tsx';
-import { useAnswerer } from '../../parts/session/session.tsx';
+import { useAnswerer, useMay } from '../../parts/session/session.tsx';
 import { EmptyState } from '../../parts/ui/empty-state.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { ListHead } from '../../parts/ui/list-head.tsx';
@@ -58,8 +58,15 @@ function InboxList({ show }: { show: InboxShow }): ReactElement {
   const triage = useTriage(data, isWide);
   if (error !== null && data === undefined)
     return <ErrorNote error={error} title="The calls were not loaded." retry={() => void refetch()} />;
-  const { groups, selected } = triage;
-  if (data !== undefined && groups.length === 0) return <Nothing show={show} />;
+  const { groups, selected, unlistedId } = triage;
+  const unlisted = show === 'waiting' && unlistedId !== undefined && <Unlisted callId={unlistedId} />;
+  if (data !== undefined && groups.length === 0)
+    return (
+      <>
+        {unlisted}
+        <Nothing show={show} />
+      </>
+    );
   const isOver = ({ leader }: CallGroup): boolean => data?.some(({ callId }) => callId === leader.callId) === false;
   const panelOf = (group: CallGroup): ReactElement => (
     <OpenCall key={group.leader.callId} group={group} isOver={isOver(group)} onSplit={() => triage.split(group)} />
@@ -67,6 +74,7 @@ function InboxList({ show }: { show: InboxShow }): ReactElement {
   return (
     <>
       {show === 'waiting' && <AskToNotify />}
+      {unlisted}
       <div className={isWide ? 'grid grid-cols-[minmax(0,26rem)_minmax(0,1fr)] items-start gap-4' : ''}>
         <div className="overflow-hidden rounded-card border border-line bg-surface">
           <ListHead columns={HEADS[show]} grid="grid-cols-[1fr_auto]" />
@@ -92,6 +100,21 @@ function InboxList({ show }: { show: InboxShow }): ReactElement {
         )}
       </div>
     </>
+  );
+}
+
+/** Another call is shown in its place, which the user must not take for it. */
+function Unlisted({ callId }: { callId: string }): ReactElement {
+  const mayRead = useMay('read');
+  return (
+    <p role="status" className="text-wait">
+      The call of this link does not wait for you: it was answered or cancelled, its time is up, or it is not yours.{' '}
+      {mayRead && (
+        <Link to="/calls/$id" params={{ id: callId }} className="link">
+          Open the call
+        </Link>
+      )}
+    </p>
   );
 }
 

@@ -8,6 +8,8 @@ import { withOpened } from './opened-calls.ts';
 export interface Triage {
   readonly groups: readonly CallGroup[];
   readonly selected: CallGroup | undefined;
+  /** The call that the address named, if it is not in the list. */
+  readonly unlistedId: string | undefined;
   /** Opens a group, or closes it. */
   toggle(group: CallGroup): void;
   /** Shows the calls of a group one by one. */
@@ -58,6 +60,11 @@ export function useTriage(data: readonly PendingCall[] | undefined, isWide: bool
   useEffect(() => {
     if (missing !== undefined) select(missing);
   }, [missing]);
+  const [unlistedId, setUnlistedId] = useState<string>();
+  const isUnlisted = data !== undefined && selectedId !== undefined && selected === undefined;
+  useEffect(() => {
+    if (isUnlisted) setUnlistedId(selectedId);
+  }, [isUnlisted, selectedId]);
   const leader = selected?.leader;
   useEffect(() => {
     if (leader === undefined) return;
@@ -67,6 +74,7 @@ export function useTriage(data: readonly PendingCall[] | undefined, isWide: bool
   return {
     groups,
     selected,
+    unlistedId,
     toggle: (group) => (group === selected && !isWide ? select(undefined) : choose(group)),
     split: ({ leader: one, others }) =>
       setSplit((before) => new Set([...before, ...[one, ...others].map(({ callId }) => callId)])),
