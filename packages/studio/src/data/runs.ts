@@ -1,6 +1,7 @@
 import {
   type Agent,
   type AgentConfig,
+  ClientError,
   everyItem,
   type PendingCall,
   type Run,
@@ -60,8 +61,10 @@ export function agentOfRun(agentId: string, version: number) {
         if (agent.configVersion === version) return { agent, config: agent.config };
         const { items } = await client.agents.versions(agentId, { limit: 200 }, { signal });
         return { agent, config: items.find((one) => one.version === version)?.config ?? agent.config };
-      } catch {
-        return null;
+      } catch (error) {
+        // A gateway that does not respond at the moment says nothing about the agent.
+        if (error instanceof ClientError && error.status === 404) return null;
+        throw error;
       }
     },
     staleTime: 60_000,

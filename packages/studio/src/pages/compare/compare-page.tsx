@@ -5,13 +5,14 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { ArrowLeft, ArrowRight, Equal, EqualNot, type LucideIcon } from 'lucide-react';
 import { type ReactElement, useMemo, useState } from 'react';
-import { agentNames, endedRun } from '../../data/runs.ts';
+import { endedRun } from '../../data/runs.ts';
 import { codeOf, inputInWords } from '../../parts/run/call-words.ts';
 import { changesInForkWords } from '../../parts/run/fork-words.ts';
 import { StatusMark } from '../../parts/run/status-mark.tsx';
 import { statusInWords } from '../../parts/run/stop-sentence.ts';
 import { triggerInWords } from '../../parts/run/trigger-words.ts';
 import { tokensInWords } from '../../parts/run/usage-words.ts';
+import { useAgentName } from '../../parts/run/use-agent-name.ts';
 import { JsonText } from '../../parts/text/safe-text.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { LineDiff } from '../../parts/ui/line-diff.tsx';
@@ -117,7 +118,7 @@ function keyOf(aligned: Aligned): string {
 }
 
 function RunSummary({ run }: { run: Run }): ReactElement {
-  const { data: names } = useQuery(agentNames);
+  const name = useAgentName(run);
   return (
     <section
       aria-label={`Run ${run.number}`}
@@ -127,7 +128,7 @@ function RunSummary({ run }: { run: Run }): ReactElement {
         <Link to="/runs/$id" params={{ id: run.id }} search={{}} className="link">
           Run {run.number}
         </Link>
-        <bdi className="font-normal">{withVisibleControls(names?.get(run.agentId) ?? 'a deleted agent')}</bdi>
+        <bdi className="font-normal">{withVisibleControls(name)}</bdi>
         <span className="text-xs font-normal text-quiet">attempt {run.attempt}</span>
       </h2>
       <p className="flex items-center gap-1.5 text-sm">

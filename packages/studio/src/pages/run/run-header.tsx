@@ -27,7 +27,8 @@ import { askedInWords, taskInWords } from './task-words.ts';
 interface RunHeaderProps {
   readonly run: Run;
   readonly story: Story;
-  readonly agent: Agent | undefined;
+  /** Undefined until it is known, and null if it was deleted. */
+  readonly agent: Agent | null | undefined;
   readonly config: AgentConfig | undefined;
   readonly steps: number;
   readonly cancel: () => Promise<void>;
@@ -108,7 +109,7 @@ function Trigger({ run, story, agent }: Pick<RunHeaderProps, 'run' | 'story' | '
       <span>
         <bdi>{withVisibleControls(askedInWords(story))}</bdi> asked{' '}
         <Link to="/agents/$id" params={{ id: run.agentId }} search={{}} className="link">
-          <bdi>{agent?.name ?? 'a deleted agent'}</bdi>
+          <bdi>{agent === null ? 'a deleted agent' : withVisibleControls(agent?.name ?? 'an agent')}</bdi>
         </Link>
       </span>
       <span className="text-sm text-quiet">
@@ -174,11 +175,11 @@ function Figures({ run, story, agent }: Pick<RunHeaderProps, 'run' | 'story' | '
           mode <bdi>{withVisibleControls(mode)}</bdi>
         </li>
       )}
-      <MachineLink run={run} agent={agent} />
+      <MachineLink run={run} agent={agent ?? undefined} />
       <li>
         <Link to="/agents/$id" params={{ id: run.agentId }} search={{ tab: 'config' }} className="hover:underline">
           configuration v{configVersion}
-          {agent !== undefined && agent.configVersion !== configVersion && ` (now v${agent.configVersion})`}
+          {agent != null && agent.configVersion !== configVersion && ` (now v${agent.configVersion})`}
         </Link>
       </li>
       {run.worker !== undefined && (

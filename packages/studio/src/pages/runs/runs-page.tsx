@@ -7,6 +7,8 @@ import { useKeys } from '../../parts/keyboard/keys.tsx';
 import { RunName, RunStatus, RunTrigger } from '../../parts/run/run-summary.tsx';
 import { TrialMark } from '../../parts/run/trial-mark.tsx';
 import { tokensInWords } from '../../parts/run/usage-words.ts';
+import { Requires } from '../../parts/session/requires.tsx';
+import { useMay } from '../../parts/session/session.tsx';
 import { Button } from '../../parts/ui/button.tsx';
 import { EmptyState } from '../../parts/ui/empty-state.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
@@ -23,19 +25,22 @@ export function RunsPage(): ReactElement {
   useTitle('Runs');
   const scroller = useRef<HTMLDivElement>(null);
   const search = useSearch({ from: '/runs' });
+  const mayRead = useMay('read');
   return (
     <div className="flex h-full min-h-0 flex-col">
       <header className={headerClass}>
         <div className="column flex flex-col gap-3">
           <h1 className={headingClass}>Runs</h1>
-          <RunsFilters />
+          {mayRead && <RunsFilters />}
         </div>
       </header>
       <div
         ref={scroller}
         className="min-h-0 flex-1 overflow-y-auto px-4 py-4 wide:[scrollbar-gutter:stable] wide:px-6 wide:py-6"
       >
-        <RunList key={JSON.stringify(search)} scroller={scroller} />
+        <Requires scope="read" to="see the runs">
+          <RunList key={JSON.stringify(search)} scroller={scroller} />
+        </Requires>
       </div>
     </div>
   );

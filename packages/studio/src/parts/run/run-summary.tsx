@@ -1,11 +1,10 @@
 import type { Run } from '@lastcall/client';
 import { withVisibleControls } from '@lastcall/client/react';
-import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
-import { agentNames } from '../../data/runs.ts';
 import { StatusMark } from './status-mark.tsx';
 import { statusInWords } from './stop-sentence.ts';
 import { triggerInWords } from './trigger-words.ts';
+import { useAgentName } from './use-agent-name.ts';
 
 /** What woke a run, in a line of a list. */
 export function RunTrigger({ run }: { run: Run }): ReactElement {
@@ -18,10 +17,10 @@ export function RunTrigger({ run }: { run: Run }): ReactElement {
 
 /** The agent and the number of the run: "Clerk, run 3, attempt 2". */
 export function RunName({ run }: { run: Run }): ReactElement {
-  const { data: names } = useQuery(agentNames);
+  const name = useAgentName(run);
   return (
     <>
-      <bdi>{withVisibleControls(names?.get(run.agentId) ?? 'a deleted agent')}</bdi>, run {run.number}
+      <bdi>{withVisibleControls(name)}</bdi>, run {run.number}
       {run.attempt > 1 && `, attempt ${run.attempt}`}
     </>
   );
