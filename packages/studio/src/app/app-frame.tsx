@@ -46,7 +46,7 @@ export function AppFrame(): ReactElement {
   useWaitingNotifications();
   useKeys({ 'mod+k': { label: 'Search pages, agents, runs and tools', run: openPalette, evenInFields: true } });
   return (
-    <div className="flex h-full flex-col-reverse wide:flex-row">
+    <div className="flex h-full flex-col-reverse wide:flex-row print:block">
       <a href="#page" className="sr-only focus:not-sr-only focus:absolute focus:z-10 focus:bg-surface focus:p-2">
         Skip to the page
       </a>
@@ -94,7 +94,7 @@ function TopBar({ onSearch }: { onSearch: () => void }): ReactElement {
   const { session } = useSession();
   const name = session.entity?.displayName ?? 'operator';
   return (
-    <div className="flex min-h-10 flex-wrap items-center gap-x-4 border-b border-line bg-surface px-4 text-sm text-quiet wide:px-6">
+    <div className="flex min-h-10 flex-wrap items-center gap-x-4 border-b border-line bg-surface px-4 text-sm text-quiet wide:px-6 print:hidden">
       <ModelBadge />
       <ConnectionBadge />
       <ProjectPicker />
@@ -144,7 +144,7 @@ function Rail(): ReactElement {
   return (
     <nav
       aria-label="Pages"
-      className="flex shrink-0 justify-around border-t border-line bg-surface wide:w-48 wide:flex-col wide:justify-start wide:gap-1 wide:border-t-0 wide:border-r wide:p-2"
+      className="flex shrink-0 justify-around border-t print:hidden border-line bg-surface wide:w-48 wide:flex-col wide:justify-start wide:gap-1 wide:border-t-0 wide:border-r wide:p-2"
     >
       <p className="hidden items-center gap-2 px-2 py-3 text-lg font-semibold tracking-tight wide:flex">
         <Mark /> Lastcall

@@ -51,7 +51,7 @@ export function Composer({ used, onSay }: ComposerProps): ReactElement {
 
 function Below({ children }: { children: ReactNode }): ReactElement {
   return (
-    <div className="beside-scroll-bar shrink-0 border-t border-line bg-surface px-4 py-3 wide:px-6">
+    <div className="beside-scroll-bar shrink-0 print:hidden border-t border-line bg-surface px-4 py-3 wide:px-6">
       <div className="column-talk flex flex-col gap-2">{children}</div>
     </div>
   );

@@ -1,8 +1,9 @@
-import type { UsedSpace } from '@lastcall/client/react';
+import type { SpaceItem, UsedSpace } from '@lastcall/client/react';
 import { ArrowDown } from 'lucide-react';
 import { type ReactElement, type RefObject, useEffect, useMemo, useRef } from 'react';
 import { Virtualizer, type VirtualizerHandle } from 'virtua';
 import { Button } from '../../parts/ui/button.tsx';
+import { OnScreen, Printed } from '../../parts/ui/printed.tsx';
 import { MessageRow } from './message-row.tsx';
 import { dayOf, heardInWords, newSince, startsGroup } from './rows.ts';
 import { useEarlier } from './use-earlier.ts';
@@ -34,6 +35,18 @@ export function MessageList({ used, at, heardBy }: MessageListProps): ReactEleme
   useShowAt({ used, at, list, earlier, stick });
   const kept = useMemo(() => items.flatMap((item, index) => (isWaiting(item) ? [index] : [])), [items]);
   const unseen = newSince(items, stick.lastSeenId);
+  const rowOf = (item: SpaceItem, index: number): ReactElement => (
+    <MessageRow
+      key={item.id}
+      item={item}
+      members={members}
+      isFirst={startsGroup(item, items[index - 1])}
+      isLast={index === items.length - 1}
+      day={dayOf(item, items[index - 1])}
+      isMarked={at !== undefined && item.message?.seq === at}
+      heard={heardInWords(item, heardBy, members)}
+    />
+  );
   return (
     <div className="relative min-h-0 flex-1">
       <div
@@ -51,6 +64,7 @@ export function MessageList({ used, at, heardBy }: MessageListProps): ReactEleme
         <Beginning used={used} earlier={earlier} />
         <Virtualizer
           ref={list}
+          as={OnScreen}
           data={items}
           startMargin={BEGINNING_PX}
           shift={earlier.isShifted}
@@ -60,22 +74,12 @@ export function MessageList({ used, at, heardBy }: MessageListProps): ReactEleme
             earlier.onScroll(offset);
           }}
         >
-          {(item, index) => (
-            <MessageRow
-              key={item.id}
-              item={item}
-              members={members}
-              isFirst={startsGroup(item, items[index - 1])}
-              isLast={index === items.length - 1}
-              day={dayOf(item, items[index - 1])}
-              isMarked={at !== undefined && item.message?.seq === at}
-              heard={heardInWords(item, heardBy, members)}
-            />
-          )}
+          {rowOf}
         </Virtualizer>
+        <Printed>{() => items.map(rowOf)}</Printed>
       </div>
       {stick.mode !== 'following' && (
-        <Button onClick={goToEnd} className="appear absolute right-4 bottom-3 rounded-full shadow">
+        <Button onClick={goToEnd} className="appear absolute right-4 bottom-3 rounded-full shadow print:hidden">
           <ArrowDown size={16} aria-hidden />
           {unseen > 0 ? `${unseen} new` : 'To the end'}
         </Button>
@@ -121,13 +125,16 @@ function Beginning({ used, earlier }: { used: UsedSpace; earlier: ReturnType<typ
   return (
     <div className="flex h-12 items-center justify-center text-xs text-quiet">
       {used.hasEarlier ? (
-        <Button kind="ghost" className="text-xs" onClick={earlier.load}>
-          {earlier.problem === undefined
-            ? earlier.isLoading
-              ? 'Loading …'
-              : 'Earlier messages'
-            : `Not loaded: ${earlier.problem} Try again`}
-        </Button>
+        <>
+          <Button kind="ghost" className="text-xs print:hidden" onClick={earlier.load}>
+            {earlier.problem === undefined
+              ? earlier.isLoading
+                ? 'Loading …'
+                : 'Earlier messages'
+              : `Not loaded: ${earlier.problem} Try again`}
+          </Button>
+          <span className="hidden print:inline">Earlier messages were not loaded, and are not printed.</span>
+        </>
       ) : (
         'The start of this space'
       )}

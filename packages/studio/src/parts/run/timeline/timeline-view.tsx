@@ -3,6 +3,7 @@ import { NEVER_RAN, type TimelineRow } from '@lastcall/client/timeline';
 import { type ReactElement, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Virtualizer, type VirtualizerHandle } from 'virtua';
 import { useKeys } from '../../keyboard/keys.tsx';
+import { OnScreen, Printed } from '../../ui/printed.tsx';
 import { callNumbers } from '../call-words.ts';
 import { CallRowView } from './call-row-view.tsx';
 import { LineRowView, StepRowView } from './line-row-view.tsx';
@@ -37,6 +38,31 @@ export function TimelineView({ state, story, all, rows, stopped, now }: Timeline
   useOpenInView(rows, open, (index) => list.current?.scrollToIndex(index, { align: 'center' }));
   const onScroll = useStickToEnd(list, rows.length, story.status === 'running' && open === undefined);
   const { onOpen } = cursor;
+  const viewOf = (row: TimelineRow): ReactElement => {
+    if (row.kind === 'call')
+      return (
+        <CallRowView
+          key={row.key}
+          call={row}
+          scale={scale}
+          numbers={numbers}
+          isOpen={open === row.callId}
+          hasCursor={cursor.key === row.key}
+          onOpen={onOpen}
+        />
+      );
+    if (row.kind === 'step')
+      return (
+        <StepRowView
+          key={row.key}
+          row={row}
+          scale={scale}
+          isOpen={row.runId === state.id && open === `step-${row.step}`}
+          onOpen={onOpen}
+        />
+      );
+    return <LineRowView key={row.key} row={row} scale={scale} stopped={stopped} />;
+  };
   return (
     <section
       aria-label="Timeline"
@@ -44,33 +70,17 @@ export function TimelineView({ state, story, all, rows, stopped, now }: Timeline
       className="min-h-24 flex-1 overflow-y-auto bg-surface -outline-offset-2 *:pointer-events-auto!"
     >
       <TimeAxis scale={scale} waits={story.waits} />
-      <Virtualizer ref={list} data={rows} itemSize={ROW_HEIGHT} startMargin={AXIS_HEIGHT} onScroll={onScroll}>
-        {(row) => {
-          if (row.kind === 'call')
-            return (
-              <CallRowView
-                key={row.key}
-                call={row}
-                scale={scale}
-                numbers={numbers}
-                isOpen={open === row.callId}
-                hasCursor={cursor.key === row.key}
-                onOpen={onOpen}
-              />
-            );
-          if (row.kind === 'step')
-            return (
-              <StepRowView
-                key={row.key}
-                row={row}
-                scale={scale}
-                isOpen={row.runId === state.id && open === `step-${row.step}`}
-                onOpen={onOpen}
-              />
-            );
-          return <LineRowView key={row.key} row={row} scale={scale} stopped={stopped} />;
-        }}
+      <Virtualizer
+        ref={list}
+        as={OnScreen}
+        data={rows}
+        itemSize={ROW_HEIGHT}
+        startMargin={AXIS_HEIGHT}
+        onScroll={onScroll}
+      >
+        {viewOf}
       </Virtualizer>
+      <Printed>{() => rows.map(viewOf)}</Printed>
     </section>
   );
 }
