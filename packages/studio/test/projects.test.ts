@@ -183,6 +183,17 @@ test('[O1] an operator selects a project, and all pages show only that one; a de
   await page.getByRole('combobox', { name: 'Project' }).waitFor();
 });
 
+test('[O1] a link to something of another project than the selected one says so, and opens it in all projects', async () => {
+  const { items } = await studio.gateway.api('/api/agents');
+  const spy = items.find(({ name }: { name: string }) => name === 'Spy');
+  const { page } = await studio.open('/settings');
+  await page.getByRole('combobox', { name: 'Project' }).selectOption('acme');
+  await page.waitForURL((url) => url.pathname !== '/settings');
+  await page.goto(`${studio.gateway.url}/agents/${spy.id}`);
+  await page.getByRole('alert').getByRole('button', { name: 'Look in all projects' }).click();
+  await page.getByRole('heading', { name: 'Spy' }).waitFor();
+});
+
 test('[O1] the last of more than a hundred projects can be selected', async () => {
   await using many = await startStudio(browser());
   for (let index = 0; index < 102; index++) await many.gateway.api('/api/projects', { name: `Customer ${index}` });

@@ -13,6 +13,12 @@ export function chooseProject(id: string | undefined): void {
   location.assign('/');
 }
 
+/** Shows the same address again, in all projects. */
+export function lookInAllProjects(): void {
+  forgetProject();
+  location.reload();
+}
+
 /** The next user of this tab may not know the project. */
 export function forgetProject(): void {
   sessionStorage.removeItem(NAME);

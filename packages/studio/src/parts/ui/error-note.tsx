@@ -1,6 +1,7 @@
 import { ClientError } from '@lastcall/client';
 import { CircleAlert } from 'lucide-react';
 import type { ReactElement, ReactNode } from 'react';
+import { chosenProject, lookInAllProjects } from '../../data/project.ts';
 import { Button } from './button.tsx';
 
 interface ErrorNoteProps {
@@ -26,11 +27,21 @@ export function ErrorNote({ error, title, retry, children }: ErrorNoteProps): Re
             <Button onClick={retry}>Try again</Button>
           </p>
         )}
+        {isNotFound(error) && chosenProject() !== undefined && (
+          <p className="flex flex-wrap items-center gap-2">
+            This tab shows one project only, and it may be in another.{' '}
+            <Button onClick={lookInAllProjects}>Look in all projects</Button>
+          </p>
+        )}
         {children}
         {requestId !== undefined && <p className="text-xs text-quiet">Request {requestId}</p>}
       </div>
     </div>
   );
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof ClientError && error.status === 404;
 }
 
 function inWords(error: unknown): { message: string; requestId: string | undefined } {
