@@ -4,12 +4,15 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test } from 'vitest';
 import { adviceFor, canRedrive, errorInWords, eventInWords, inboxInWords } from '../../src/pages/agent/inbox-words.ts';
 import { cronInWords, dueInWords } from '../../src/pages/agent/plan-words.ts';
+import { percent } from '../../src/pages/evaluations/score-words.ts';
 import { scopesInWords } from '../../src/pages/settings/scopes.ts';
 import { dayOf } from '../../src/pages/space/rows.ts';
 import { schemaRows } from '../../src/pages/tools/schema-rows.ts';
+import { progressOf } from '../../src/parts/cards/call-shape.ts';
 import { sizeInWords } from '../../src/parts/files/size-in-words.ts';
 import { retryAt, signInWords } from '../../src/parts/session/sign-in-words.ts';
 import { duration, Time } from '../../src/parts/ui/time.tsx';
+import { amountInWords, moneyInWords } from '../../src/parts/usage/amounts.ts';
 
 test('[S7] an event, the reason of its failure and what to do are shown as text', () => {
   const from = { entityId: 'e', name: 'Ada', kind: 'human' } as const;
@@ -132,6 +135,16 @@ test('[S8] durations and sizes are rounded into the next unit, and never to 60 s
   ]);
   const sizes = [999, 1_000, 999_400, 999_600, 3_420_000, 999_960_000, 1_200_000_000];
   expect(sizes.map(sizeInWords)).toEqual(['999 bytes', '1 kB', '999 kB', '1.0 MB', '3.4 MB', '1.0 GB', '1.2 GB']);
+});
+
+test('[S8] a rounded number does not say that nothing was spent, that money was another amount, or that all is done', () => {
+  const money = [0, 0.00002, 0.0042, 0.5, 1.234, 1_234.56].map((cost) =>
+    moneyInWords({ cost, currency: 'USD', estimated: false }),
+  );
+  expect(money).toEqual(['0.00 USD', '<0.0001 USD', '0.0042 USD', '0.50 USD', '1.23 USD', '1,234.56 USD']);
+  expect([0.00001234, 0.0423, 1_234.56].map(amountInWords)).toEqual(['0.0000123', '0.0423', '1,234.56']);
+  expect([0, 0.002, 0.833, 0.997, 1].map(percent)).toEqual(['0 %', '1 %', '83 %', '99 %', '100 %']);
+  expect([0.29, 0.998, 1].map((part) => progressOf(part).words)).toEqual(['29 %', '99 %', '100 %']);
 });
 
 test('[S8] a time of another year shows its year, and a time of this year does not', () => {

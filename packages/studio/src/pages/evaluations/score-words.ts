@@ -1,13 +1,14 @@
 import type { ComparedReport, EvaluationResult } from '@lastcall/client';
+import { wholePercent } from '../../parts/ui/whole-percent.ts';
 
 type Estimate = ComparedReport['scores'][string];
 type Difference = NonNullable<ComparedReport['change']>[string];
 export type Cell = EvaluationResult['cells'][number];
 export type Sample = Cell['samples'][number];
 
-/** 0.833 is "83 %". */
+/** 0.833 is "83 %". Only what is whole is "100 %", and only what is nothing is "0 %": one failed case in 300 must be seen. */
 export function percent(value: number | null | undefined): string {
-  return value === null || value === undefined ? '–' : `${Math.round(value * 100)} %`;
+  return value === null || value === undefined ? '–' : `${wholePercent(value)} %`;
 }
 
 /** The interval in which the true value lies with a confidence of 95 %. */

@@ -1,5 +1,6 @@
 import type { Answer } from '@lastcall/client';
 import { valueInWords } from '@lastcall/client/react';
+import { wholePercent } from '../ui/whole-percent.ts';
 import { isFields } from './is-fields.ts';
 
 /** An answer, as a person would say it. */
@@ -28,8 +29,7 @@ const LINE = 160;
 
 /** `{ receipt: 2, of: 4 }`, `{ percent: 40 }` or 0.4, as a fraction and in words. */
 export function progressOf(value: unknown): { readonly part?: number; readonly words: string } {
-  if (typeof value === 'number' && value >= 0 && value <= 1)
-    return { part: value, words: `${Math.round(value * 100)} %` };
+  if (typeof value === 'number' && value >= 0 && value <= 1) return { part: value, words: `${wholePercent(value)} %` };
   if (!isFields(value)) return { words: inWords(value) };
   const [[name, done] = ['', undefined]] = Object.entries(value).filter(([key]) => key !== 'of' && key !== 'total');
   const whole = value.of ?? value.total ?? (name === 'percent' ? 100 : undefined);

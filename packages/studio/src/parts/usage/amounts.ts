@@ -28,8 +28,20 @@ export function moneyInWords({
   estimated,
 }: Pick<UsageItem, 'cost' | 'currency' | 'estimated'>): string {
   if (cost === null) return '–';
-  const digits = cost !== 0 && Math.abs(cost) < 1 ? 4 : 2;
-  return `${estimated ? '~' : ''}${cost.toLocaleString(undefined, { maximumFractionDigits: digits, minimumFractionDigits: 2 })} ${currency}`;
+  return `${estimated ? '~' : ''}${columnAmount(cost)} ${currency}`;
+}
+
+/** Up to four decimals, so that the amounts of a column can be compared. */
+function columnAmount(cost: number): string {
+  if (cost > 0 && cost < LEAST) return `<${LEAST.toLocaleString(undefined, { maximumFractionDigits: 4 })}`;
+  return cost.toLocaleString(undefined, { maximumFractionDigits: cost < 1 ? 4 : 2, minimumFractionDigits: 2 });
+}
+
+const LEAST = 0.0001;
+
+/** The amount of one run or step, however small. */
+export function amountInWords(cost: number): string {
+  return cost.toLocaleString(undefined, cost < 1 ? { maximumSignificantDigits: 3 } : { maximumFractionDigits: 2 });
 }
 
 /** What the row is about, in words. */
