@@ -19,7 +19,7 @@ import { attachmentSchema } from '../schemas/message.ts';
 /** Without files, no artifact is found and none can be uploaded. */
 export function artifactEndpoints(files: ArtifactFiles | undefined, secret: Uint8Array): readonly Endpoint[] {
   const send = async (artifact: Artifact, more: Readonly<Record<string, string>> = {}): Promise<Response> => {
-    // A client would wait in vain for the rest of a file that is too short.
+    // Otherwise a client waits for the rest of a file that is too short.
     const body = await files?.read(artifact.id, artifact.bytes);
     if (body === undefined) throw new ApiError('not_found', lostFile(artifact));
     return new Response(body, { headers: { ...headersOf(artifact), ...more } });
