@@ -71,6 +71,20 @@ describe.each(databases)('the export of a person on $kind', ({ create }) => {
     expect(new Set(messages.map(({ id }) => id)).size).toBe(460);
   });
 
+  test('[O5] is cut when the key is revoked while it is read', async () => {
+    const ada = await api.person('Ada');
+    for (let spaces = 0; spaces < 3; spaces++) await api.space(ada);
+    const { id, key } = await api.done<{ id: string; key: string }>('POST', '/api/keys', {
+      name: 'k',
+      scopes: ['admin'],
+    });
+    const answer = await api.app.fetch(toRequest('GET', `/api/export?entityId=${ada}`, { secret: key }));
+    const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
+    expect(new TextDecoder().decode((await reader.read()).value)).toContain('"type":"entity"');
+    await api.call('DELETE', `/api/keys/${id}`);
+    await expect(reader.read()).rejects.toMatchObject({ code: 'unauthorized' });
+  });
+
   test('[O5] needs an admin key of the project of the person', async () => {
     await api.done('POST', '/api/projects', { id: 'acme' });
     const key = { name: 'k', scopes: ['admin'], project: 'acme' };

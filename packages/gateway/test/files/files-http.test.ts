@@ -93,6 +93,17 @@ test('[A9] reading needs the scope `read`, and changing the scope `write`', asyn
   expect(await textOf(filing, 'a.txt')).toBe('2');
 });
 
+test('[X7] a file is read without the secrets that the gateway knows, as JSON and as text', async () => {
+  const secret = 'sk-live_0123456789+/abcdef';
+  await using filing = await openFiling([], { secrets: ['API_KEY'], env: { API_KEY: secret } });
+  await filing.file('env.txt', { content: `KEY=${secret}\n` }, put);
+  expect(await textOf(filing, 'env.txt')).toBe('KEY=[redacted]\n');
+  const text = await fetch(`${filing.url}/api/agents/${filing.id}/files/env.txt`, {
+    headers: { authorization: `Bearer ${filing.secretKey}`, accept: 'text/plain' },
+  });
+  expect(await text.text()).toBe('KEY=[redacted]\n');
+});
+
 test('[A9] an active run sees the writes of a person, and the last stored write wins', async () => {
   const person = tool({
     description: 'A person writes files while a call writes them too.',

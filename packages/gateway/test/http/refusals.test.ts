@@ -81,6 +81,15 @@ describe.each(embedded)('refused requests on $kind', ({ create }) => {
     ]);
   });
 
+  test('[G54] 64 levels of nesting are accepted, and one more is refused', async () => {
+    // The body and the metadata are two of the levels.
+    const nested = (levels: number) =>
+      `{${person},"metadata":{"a":${'['.repeat(levels - 2)}${']'.repeat(levels - 2)}}}`;
+    const accepted = await api.call('POST', '/api/entities', { body: nested(64) });
+    expect(accepted.status).toBe(201);
+    expect(await raw(nested(65))).toEqual([400, 'too_deep', undefined]);
+  });
+
   test('[G54] brackets in texts are not nesting', async () => {
     const metadata = { text: '[{"'.repeat(500) };
     const answer = await api.call('POST', '/api/entities', { body: { kind: 'human', displayName: 'Ada', metadata } });

@@ -110,6 +110,20 @@ describe.each(databases)('limited keys on $kind', ({ create }) => {
     expect((await api.call('POST', token, sent)).body.expiresAt).toBeLessThanOrEqual(expiresAt);
   });
 
+  test('[O1] [O2] for a draft, a run that the key cannot see does not exist', async () => {
+    const [mine, other] = [await api.agent('Mine'), await api.agent('Other')];
+    const [own, hidden] = [await api.run(mine), await api.run(other)];
+    const call = await keyOf({ agents: [mine] });
+    const draft = (body: object) => call('POST', `/api/agents/${mine}/drafts`, { body });
+    for (const body of [{ message: 'Go on.', after: hidden }, { again: hidden }])
+      expect(await draft(body)).toMatchObject({
+        status: 404,
+        body: { error: { message: `There is no run "${hidden}".` } },
+      });
+    // A visible run that is not one of a draft is refused for that.
+    expect((await draft({ again: own })).status).toBe(422);
+  });
+
   test('[O2] a key with limits creates no keys, and limits name only what is in its project', async () => {
     const body = { name: 'new', scopes: ['admin'] };
     for (const limits of [

@@ -51,6 +51,26 @@ describeMcpServer('MCP clients that reconnect', ({ start, connect }) => {
     },
   );
 
+  test('[X19] the same key in a request to /chat is another key', async () => {
+    const { runs, slow } = slowTool();
+    const gateway = await start({ tools: { slow }, agents: [{ name: 'Bot', instructions: 'Help.' }] });
+    const answer = await fetch(`${gateway.url}/chat`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${gateway.secretKey}`,
+        'content-type': 'application/json',
+        'idempotency-key': 'shared',
+      },
+      body: JSON.stringify({ agent: 'Bot', message: 'Hello.' }),
+    });
+    expect(answer.status).toBe(200);
+    const client = await connect(gateway, { era: '2026' });
+    const called = client.callTool({ name: 'slow', arguments: { n: 1 }, ...withKey('shared') });
+    await waitFor(() => runs.length === 1);
+    runs[0]?.finish();
+    expect(textOf(await called)).toBe('Finished 1.');
+  });
+
   test('[X19] a call with a key that cannot be stored is refused, and nothing runs', async () => {
     const { runs, slow } = slowTool();
     const client = await connect(await start({ tools: { slow } }), { era: '2026' });
