@@ -172,6 +172,31 @@ describe('3. a thread has one history', () => {
     expect(journal.threads().map((id) => journal.thread(id).records().length)).toEqual([20, 20, 20, 20]);
   });
 
+  test('a file that another process is writing to is opened as soon as it is free', async () => {
+    open().close();
+    const plain = new DatabaseSync(path);
+    plain.exec('pragma journal_mode = delete');
+    plain.close();
+    // The change back to a write-ahead log needs the file for itself, and SQLite does not wait for that.
+    const code = `
+      import { DatabaseSync } from 'node:sqlite';
+      import { parentPort } from 'node:worker_threads';
+      const database = new DatabaseSync(${JSON.stringify(path)});
+      database.exec('begin immediate');
+      parentPort.postMessage('locked');
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+      database.exec('commit');
+      database.close();
+    `;
+    const writer = new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`));
+    const left = new Promise((resolve, reject) => writer.once('error', reject).once('exit', resolve));
+    await new Promise((resolve) => writer.once('message', resolve));
+    const thread = open().thread('t');
+    await thread.journal.append([said('Hello.')]);
+    expect(thread.records()).toHaveLength(1);
+    expect(await left).toBe(0);
+  });
+
   test('a new file never looks like the file of another program while its tables are created', {
     timeout: 60_000,
   }, async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { answer } from '../../src/domain/calls/answer-call.ts';
+import { expireDue } from '../../src/domain/calls/expire-due.ts';
 import { listWaiting, type WaitingFilter } from '../../src/domain/calls/list-waiting.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
@@ -133,6 +134,28 @@ describeIdleWorld('the list of waiting calls', ({ world }) => {
       if (cursor === undefined) break;
     }
     expect(seen).toEqual(asked.map(({ callId }) => callId));
+  });
+
+  test('a person finds all ended calls that they could have answered, behind those of others', async () => {
+    const agentId = await world.agent();
+    const own: string[] = [];
+    for (let count = 0; count < 12; count++) {
+      // Three of four calls were for other people, so that a page is often read on.
+      const answeredBy = count % 4 === 0 ? undefined : { roles: ['owner'] };
+      const { callId } = await desk.ask({ agentId, answeredBy, expiresAt: count + 1 });
+      if (answeredBy === undefined) own.push(callId);
+    }
+    await expireDue(desk.services, { agentId });
+    for (const limit of [1, 2, 3, 200]) {
+      const seen: string[] = [];
+      for (let cursor: string | undefined; ; ) {
+        const page = await list({ agentId, entityId: desk.person, status: 'expired', limit, cursor });
+        seen.push(...page.items.map(({ callId }) => callId));
+        cursor = page.next;
+        if (cursor === undefined) break;
+      }
+      expect(seen).toEqual(own.toSorted().reverse());
+    }
   });
 
   test('[G53] a page size above the limit is refused', async () => {

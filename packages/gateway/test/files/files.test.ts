@@ -126,6 +126,33 @@ describe.each(databases)('files of an agent on $kind', ({ create }) => {
     await store.close();
   });
 
+  test('[A14] a rewind does not restore a file that a person has deleted meanwhile', async () => {
+    const person = tool({
+      description: 'A person deletes a file.',
+      inputSchema: z.object({}),
+      effects: 'session',
+      async execute() {
+        await filing.file('a.txt', undefined, { method: 'DELETE' });
+        return 'deleted';
+      },
+    });
+    const definition = filer({ rewind: true, tools: { ...filer().tools, person } });
+    const replies: Parameters<typeof openFiling>[0] = [
+      working({ write: { 'a.txt': 'before', 'b.txt': 'before' } }),
+      'Done.',
+      working({ write: { 'a.txt': '1', 'b.txt': '1' } }),
+      [{ toolName: 'person', input: {} }],
+      [{ toolName: 'rewind', input: { reason: 'Wrong.', guidance: 'Again.' } }],
+      working({ read: 'b.txt' }),
+      'Done.',
+    ];
+    await using filing = await openFiling(replies, { database, definition });
+    await filing.wake();
+    await filing.wake();
+    expect(filing.lastResult()).toContain('"read":"before"');
+    expect(await filing.files()).toEqual(['b.txt']);
+  });
+
   test('[A8] files are kept after an approval, and after a compaction', async () => {
     const approved = { ...work, approval: true } as typeof work;
     const padding = 'x'.repeat(4_000);

@@ -3,6 +3,7 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { claimNextRun } from '../../src/runtime/claim/next-run.ts';
 import { TranscriptCache } from '../../src/runtime/claim/transcript-cache.ts';
+import { claimThread } from '../../src/runtime/lease/lease.ts';
 import { Scheduler } from '../../src/runtime/scheduler.ts';
 import { Worker } from '../../src/runtime/worker.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
@@ -52,6 +53,28 @@ describeIdleWorld({ title: 'the claim of a thread with an abandoned run', on: [o
     await world.say(space, ada, 'Go');
     const taken = await claim(world, bot, { isAbandoned: true });
     expect(taken?.run).toMatchObject({ isTakenOver: false, number: 1 });
+  });
+});
+
+describe.each([onSqlite])('the end of a lease on $kind', ({ create }) => {
+  const database = forAllTests(create);
+
+  test('[G40] a thread can be claimed from the millisecond at which its lease ends, and not before', async () => {
+    const clock = vi.spyOn(Date, 'now');
+    onTestFinished(() => clock.mockRestore());
+    const world = await openWorld({ database });
+    const bot = await world.agent();
+    clock.mockReturnValue(1_800_000_000_000);
+    const claimWithLease = (endsInMs: number) =>
+      world.in(async (tx) => {
+        const lease = { lease_owner: 'dead', lease_until: tx.now() + endsInMs };
+        await tx.db.updateTable('threads').set(lease).where('id', '=', bot).execute();
+        return await claimThread(tx, bot, { owner: 'next', leaseMs: 60_000 }, async () => {});
+      });
+    expect(await claimWithLease(1)).toBeUndefined();
+    expect((await claimWithLease(0))?.held.lease).toEqual({ threadId: bot, epoch: 1 });
+    clock.mockRestore();
+    await world.stop();
   });
 });
 
