@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { assertUnclaimed } from '../../src/domain/calls/claim.ts';
 import { expireDue } from '../../src/domain/calls/expire-due.ts';
 import { offerLapsed } from '../../src/domain/calls/offer-lapsed.ts';
 import { openCard } from '../../src/domain/spaces/tool-card.ts';
@@ -103,10 +104,40 @@ describe.each(databases)('the claim of a job on $kind', ({ create }) => {
     expect(await inboxOf(job.agentId)).toHaveLength(1);
   });
 
+  test('[X2] a job whose row is damaged does not keep the jobs of others from being offered again', async () => {
+    const [broken, other] = [await openJob(api, await api.agent()), await openJob(api, await api.agent())];
+    await claim(broken.callId, 'w1', { leaseMs: 10_000 });
+    await claim(other.callId);
+    const write = (input: string) =>
+      api.store.transaction((tx) =>
+        tx.db.updateTable('calls').set({ input }).where('id', '=', broken.callId).execute(),
+      );
+    await write('{"ref');
+    await lapse();
+    expect(await eventsOf(other.agentId)).toEqual(['job.available', 'job.claimed', 'job.available']);
+    expect(await eventsOf(broken.agentId)).toEqual(['job.available', 'job.claimed']);
+    expect(api.logs.at(-1)?.message).toContain(`Job ${broken.callId} could not be offered again, and is tried again: `);
+    await write('{"ref":"m1"}');
+    expect(await lapse()).toBe(1);
+    expect(await eventsOf(broken.agentId)).toEqual(['job.available', 'job.claimed', 'job.available']);
+  });
+
   test('[X2] a job with a lapsed claim can be claimed before it was offered again', async () => {
     const job = await openJob(api, await api.agent());
     await claim(job.callId, 'slow', { leaseMs: 100 });
     await expect.poll(async () => (await claim(job.callId, 'quick')).status).toBe(200);
+  });
+
+  test('[X2] a claim lapses at the millisecond until which it lasts', async () => {
+    const job = await openJob(api, await api.agent());
+    const { claimedUntil } = (await claim(job.callId)).body;
+    await offerLapsed(api.services, { now: claimedUntil - 1 });
+    expect(await eventsOf(job.agentId)).toEqual(['job.available', 'job.claimed']);
+    const claimed = { claim_hash: 'x', claimed_by: 'w1', claimed_until: claimedUntil };
+    expect(() => assertUnclaimed(claimed, claimedUntil - 1)).toThrow('Another worker has claimed the call.');
+    expect(() => assertUnclaimed(claimed, claimedUntil)).not.toThrow();
+    await offerLapsed(api.services, { now: claimedUntil });
+    expect(await eventsOf(job.agentId)).toEqual(['job.available', 'job.claimed', 'job.available']);
   });
 
   test('[X2] heartbeats keep the claim', async () => {
@@ -128,6 +159,11 @@ describe.each(databases)('the claim of a job on $kind', ({ create }) => {
     const { claimToken } = (await claim(job.callId)).body;
     await lapse();
     expect((await beat(job.callId, claimToken)).status).toBe(200);
+    // The other workers, to which it was offered again, learn once that it is taken.
+    const taken = ['job.available', 'job.claimed', 'job.available', 'job.claimed'];
+    expect(await eventsOf(job.agentId)).toEqual(taken);
+    await beat(job.callId, claimToken);
+    expect(await eventsOf(job.agentId)).toEqual(taken);
     expect((await claim(job.callId, 'w2')).status).toBe(409);
     await lapse();
     expect((await answer(job, { result: 'done', claimToken })).status).toBe(200);
