@@ -39,6 +39,21 @@ describe.each(databases)('plans of operators on $kind', ({ create }) => {
     expect((await gateway.api(path)).items).toEqual([]);
   });
 
+  it('[O6] a change to a plan leaves the plans of other agents with the same key as they are', async () => {
+    const both = [...agents, { name: 'Twin', instructions: 'Work.' }];
+    await using gateway = await startTestGateway({ ...(await settings()), agents: both });
+    const [one, other] = (await gateway.api('/api/agents')).items.map(
+      ({ id }: { id: string }) => `/api/agents/${id}/plans`,
+    );
+    const [, before] = [await gateway.api(one, daily), await gateway.api(other, daily)];
+    for (const body of [{ name: 'Renamed' }, { cron: '0 10 * * *' }])
+      await gateway.api(`${one}/report`, body, { method: 'PATCH' });
+    expect((await gateway.api(one)).items).toMatchObject([{ name: 'Renamed', cron: '0 10 * * *' }]);
+    expect((await gateway.api(other)).items).toEqual([before]);
+    await gateway.api(`${one}/report`, undefined, { method: 'DELETE' });
+    expect((await gateway.api(other)).items).toEqual([before]);
+  });
+
   it('[O6] a one-time plan that has fired is renamed, keeps its times and does not fire again', async () => {
     const model = scriptedModel(() => 'Done.');
     await using gateway = await startTestGateway({ ...(await settings()), model, agents, limits: { sweepMs: 20 } });
