@@ -80,6 +80,22 @@ describeIdleWorld('deleting an agent', ({ world, kind, beside }) => {
     expect(world.heard(space).filter((type) => type === 'tool-call.cancelled')).toHaveLength(2);
   });
 
+  test('[G17] a call that waited and has ended keeps its outcome', async () => {
+    const bot = await world.agent();
+    const ended = {
+      status: 'settled',
+      wait_status: 'resolved',
+      outcome: '"done"',
+      outcome_status: 'ok',
+      settled_at: 2,
+    } as const;
+    await world.in((tx) => insertPendingCall(tx, { id: bot, agent_id: bot, ...ended }));
+    await remove(bot);
+    const call = world.store.db.selectFrom('calls').select(['status', 'outcome', 'outcome_status', 'settled_at']);
+    const { wait_status: _, ...kept } = ended;
+    expect(await call.where('id', '=', bot).executeTakeFirst()).toEqual(kept);
+  });
+
   test('[G17] a call that waited is settled as cancelled, and so is a question that one of its tools asked during its call', async () => {
     const bot = await world.agent();
     const [asking, question] = [`${bot}-1`, `${bot}-2`];

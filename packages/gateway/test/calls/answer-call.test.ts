@@ -119,6 +119,19 @@ describeIdleWorld({ title: 'answers to waiting calls', limits: { resultBytes: 1_
     expect(await desk.events(call.callId)).toHaveLength(1);
   });
 
+  test('[G29] the same answer of two people who both lost is kept for each of them', async () => {
+    const call = await desk.ask();
+    const losers = [await desk.addMember('guest'), await desk.addMember('guest')];
+    await answer(desk.services, { ...call, answer: { result: 'yes' }, by: desk.member });
+    for (const entityId of losers)
+      await expect(
+        answer(desk.services, { ...call, answer: { result: 'no' }, by: { entityId } }),
+      ).rejects.toMatchObject({
+        code: 'already_answered',
+      });
+    expect((await desk.row(call.callId)).lateAnswers?.map(({ by }) => by)).toEqual(losers);
+  });
+
   test('[G29] an error is an answer too', async () => {
     const { callId, runId } = await desk.ask({ resultSchema: confirmed });
     await answer(desk.services, { runId, callId, answer: { error: 'No rooms.' }, by: desk.member });

@@ -150,6 +150,9 @@ describeIdleWorld('a call that no worker survives', ({ world }) => {
     expect(calls).toEqual([{ outcome: expect.stringContaining('unknown_outcome') }]);
     const cards = world.store.db.selectFrom('messages').select('status').where('space_id', '=', space);
     expect(await cards.where('kind', '=', 'tool').execute()).toEqual([{ status: 'error' }]);
+    // The space sees one end of the call, which does not say that it never ran.
+    const shown = (await world.events(spaceStream(space))).map(({ type }) => type);
+    expect(shown.filter((type) => /^tool-call\.(complete|error|cancelled)$/.test(type))).toEqual(['tool-call.error']);
   });
 
   test('[X27] a call that blocks each worker until its lease is lost, and is started again by the next, ends too', async () => {
