@@ -59,6 +59,32 @@ describeWorlds(
       expect(await rows()).toEqual(before);
     });
 
+    test('[E2] equal calls that ran at the same time get their ends in the order in which they were made', async () => {
+      const gate = Promise.withResolvers<void>();
+      let made = 0;
+      const look = tool({
+        description: 'Looks.',
+        inputSchema: z.object({}),
+        effects: 'none',
+        async execute() {
+          const number = ++made;
+          // The first call ends last.
+          if (number === 1) await gate.promise;
+          else gate.resolve();
+          return `number ${number}`;
+        },
+      });
+      const script = [calls(['look', {}], ['look', {}]), { text: 'Done.' }];
+      const world = await open({ models: { default: scriptedModel([...script, ...script]) }, tools: { look } });
+      const chat = await chatWith(world, { tools: ['look'] });
+      const { runId } = await chat.say('Look twice.');
+      const forked = await fork(world, runId);
+      const ends = async (id: string) => (await endsOf(world, id)).toSorted();
+      expect(await ends(forked.runId)).toEqual(await ends(runId));
+      expect(made).toBe(2);
+      expect(await requestsOf(world, forked.runId)).toEqual(await requestsOf(world, runId));
+    });
+
     test('[E2] a call that the original did not make waits, and runs only if its tool is named', async () => {
       const { ran, tools } = countingTools();
       const asking = calls(['pay', { n: 7 }], ['look', { n: 7 }]);

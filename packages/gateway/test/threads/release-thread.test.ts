@@ -29,3 +29,24 @@ describeIdleWorld({ title: 'a thread that is released', on: overlapping }, ({ wo
     expect(waiting()).toBe('others');
   });
 });
+
+describeIdleWorld('what waits for a thread that is released', ({ world }) => {
+  test('[G9] is urgent if a person has written, and is not looked at before it is due', async () => {
+    const [ada, bot] = [await world.person(), await world.agent()];
+    const space = await world.space('Lobby', [ada, bot]);
+    const release = async () => {
+      const claimed = await world.in((tx) => claimThread(tx, bot, { owner: 'a', leaseMs: 60_000 }, async () => {}));
+      if (claimed === undefined) throw new Error('Another worker holds the thread.');
+      const { lease } = claimed.held;
+      return (await fenced(world.store, lease, async (tx) => releaseAndLook(tx, lease)))();
+    };
+    expect(await release()).toBe('nothing');
+    await world.in((tx) => pushServiceEvent(tx, { agentId: bot, source: 's', name: 'n' }));
+    expect(await release()).toBe('others');
+    await world.say(space, ada, 'Hello.');
+    expect(await release()).toBe('urgent');
+    const later = { available_at: Date.now() + 3_600_000 };
+    await world.in((tx) => tx.db.updateTable('inbox_events').set(later).where('thread_id', '=', bot).execute());
+    expect(await release()).toBe('nothing');
+  });
+});

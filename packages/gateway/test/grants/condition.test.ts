@@ -1,0 +1,8 @@
+import { expect, test } from 'vitest';
+import { isCovered } from '../../src/domain/grants/condition.ts';
+
+test('[O9] a number at a bound of a condition is covered, and one beyond it is not', () => {
+  const conditions = [{ field: '/amount', atLeast: 1, atMost: 100 }];
+  const covered = [0.99, 1, 100, 100.01].map((amount) => isCovered(conditions, { amount }));
+  expect(covered).toEqual([false, true, true, false]);
+});
