@@ -11,7 +11,7 @@ const RUN_GOES_ON: RawBuilder<boolean> = sql<boolean>`(
   exists (select 1 from runs where runs.id = grants.run_id and runs.status = 'running')
   or exists (select 1 from inbox_events where inbox_events.thread_id = grants.thread_id
     and inbox_events.event_id = 'tool_result:' || grants.call_id || ':decision'
-    and inbox_events.status in ('pending', 'claimed', 'withheld')))`;
+    and inbox_events.status in ('pending', 'claimed')))`;
 
 /** A condition on `grants` for a run: it asked for the approval, or it has the event of the approval. */
 export function isOfRun(runId: string): RawBuilder<boolean> {
