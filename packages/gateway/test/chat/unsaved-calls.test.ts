@@ -3,6 +3,7 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { openWait } from '../../src/domain/calls/open-wait.ts';
+import { listTurns } from '../../src/domain/conversations/list-turns.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { databases } from '../support/stores.ts';
 import type { World } from '../support/world.ts';
@@ -41,6 +42,22 @@ describeWorlds(
       expect(late).toMatchObject({ status: 410, body: { error: { code: 'cancelled' } } });
       const { context_id } = unsaved;
       expect((await api.done('POST', '/chat', { context_id, message: 'Hi' })).response).toBe('Hello.');
+    });
+
+    test('[C4] the answer to a call of an earlier turn continues that turn, also if a turn that is not saved came between', async () => {
+      const pay = tool({ description: 'Pays.', inputSchema: nothing, approval: true, execute: () => 'Paid.' });
+      const model = scriptedModel([call('pay'), 'Hello.', 'It is paid.']);
+      const world = await open({ models: { default: model }, tools: { pay } });
+      const api = await chatApi(world);
+      const agent = await api.agent('Payer', { tools: ['pay'] });
+      const asked = await api.done('POST', '/chat', { agent, message: 'Pay' });
+      const [runId, contextId] = [String(asked.run_id), String(asked.context_id)];
+      await api.done('POST', '/chat', { context_id: contextId, message: 'Hi', save: false });
+      const [row] = await rowsOf(world, runId);
+      const answered = await api.done('POST', `/api/runs/${runId}/tool-results`, { callId: row?.id, approve: true });
+      await world.idle();
+      const turns = await listTurns(world.store.db, contextId, { limit: 10 });
+      expect(turns.map(({ runIds }) => runIds)).toEqual([[runId, answered.runId]]);
     });
 
     test('[C4] a job that such a run leaves behind ends, and workers are notified', async () => {
