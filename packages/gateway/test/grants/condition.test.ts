@@ -6,3 +6,11 @@ test('[O9] a number at a bound of a condition is covered, and one beyond it is n
   const covered = [0.99, 1, 100, 100.01].map((amount) => isCovered(conditions, { amount }));
   expect(covered).toEqual([false, true, true, false]);
 });
+
+test('[O9] a condition names fields as JSON Pointers do, also fields with a slash or a tilde', () => {
+  const isHeld = (field: string, input: object) => isCovered([{ field, equals: 1 }], input);
+  expect(isHeld('/a~1b', { 'a/b': 1 })).toBe(true);
+  expect(isHeld('/a~0b', { 'a~b': 1 })).toBe(true);
+  expect(isHeld('/a~01', { 'a~1': 1 })).toBe(true);
+  expect(isHeld('/a~01', { 'a/': 1 })).toBe(false);
+});

@@ -272,24 +272,25 @@ describe.each(databases)('grants on $kind', ({ kind, create }) => {
     expect(other).toMatchObject({ status: 'active' });
   });
 
-  test('[O9] an agent has at most 100 grants of a tool for always, and those for other tools do not count', async () => {
+  test('[O9] an agent has at most 100 grants of a tool for always, and those for other tools or of other agents do not count', async () => {
     const { id } = await grant({ for: 'always', conditions: [{ field: '/amount', equals: 5 }] });
     const columns = [
-      ...['agent_id', 'lasts', 'conditions', 'definition', 'reach', 'run_id', 'thread_id', 'space_id'],
+      ...['lasts', 'conditions', 'definition', 'reach', 'run_id', 'thread_id', 'space_id'],
       ...['granted_by', 'created_at', 'expires_at', 'ended_at', 'end_reason', 'ended_by'],
     ].join(', ');
-    const copy = async (tool: string, count: number) => {
-      const copies = Array.from({ length: count }, (_, at) => `select '${tool}-${at}' as copy`).join(' union all ');
+    const copy = async (name: string, count: number, { tool = 'pay', agentId = office.clerk } = {}) => {
+      const copies = Array.from({ length: count }, (_, at) => `select '${name}-${at}' as copy`).join(' union all ');
       await change(
-        `insert into grants (id, call_id, tool_name, ${columns})
-         select copy, copy, '${tool}', ${columns} from grants, (${copies}) as copies where id = '${id}'`,
+        `insert into grants (id, call_id, tool_name, agent_id, ${columns})
+         select copy, copy, '${tool}', '${agentId}', ${columns} from grants, (${copies}) as copies where id = '${id}'`,
       );
     };
     const grantFor = async (amount: number) =>
       await office.answer(await office.pay({ amount }), {
         ...{ approve: true, grant: { for: 'always', conditions: [{ field: '/amount', equals: amount }] } },
       });
-    await copy('other', 100);
+    await copy('other', 100, { tool: 'other' });
+    await copy('foreign', 100, { agentId: 'another agent' });
     await copy('pay', 98);
     const granted = await grantFor(6);
     expect(granted.status).toBe(200);
@@ -297,7 +298,7 @@ describe.each(databases)('grants on $kind', ({ kind, create }) => {
     await waitFor(async () => (await api(`/api/runs/${granted.body.runId}`)).status === 'completed');
     const refused = await grantFor(7);
     expect([refused.status, refused.body.error?.code]).toEqual([422, 'too_many']);
-    await change("delete from grants where id like 'other-%' or id like 'pay-%'");
+    await change("delete from grants where id like 'other-%' or id like 'foreign-%' or id like 'pay-%'");
   });
 
   test('[O9] a tool can forbid grants, and its cards say so', async () => {

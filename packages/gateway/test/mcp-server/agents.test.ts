@@ -60,8 +60,10 @@ describeMcpServer('the MCP server offers agents', ({ start, connect }) => {
     const second = await client.callTool({ name: toolName, arguments: { message: 'Who am I?', context_id } });
     expect(second.structuredContent).toMatchObject({ response: 'You are Ada.', context_id });
     expect(textsOf(model.requests.at(-1)?.prompt ?? [])).toEqual(['I am Ada.', 'Who am I?']);
-    const wrong = await client.callTool({ name: toolName, arguments: { message: 7 } });
-    expect(wrong).toMatchObject({ isError: true, content: [{ text: 'message must be a text that is not empty.' }] });
+    for (const message of [7, '', ' \n']) {
+      const wrong = await client.callTool({ name: toolName, arguments: { message } });
+      expect(wrong).toMatchObject({ isError: true, content: [{ text: 'message must be a text that is not empty.' }] });
+    }
   });
 
   test.each(ERAS)(
