@@ -29,6 +29,15 @@ test('[E2] each instance of a machine gets the outcomes of its own calls first, 
   expect(calls.endOf(pay('call-1', 'root.1'))?.outcome.text).toBe('one');
 });
 
+test('[E2] a worker that takes a fork over gives no recorded end a second time', () => {
+  const recorded = [ended('a', undefined, 'one'), ended('b', undefined, 'two')];
+  const made = { ...pay('call-1', undefined), outcome: { status: 'ok', value: 'one', text: 'one' } as const };
+  const ends = [{ settlement: { ...made, startedAt: 0, endedAt: 0 }, instanceId: undefined }];
+  const calls = new ForkCalls({ recorded, ends, waits: [] }, {});
+  expect(calls.endOf(pay('call-2', undefined))?.outcome.text).toBe('two');
+  expect(calls.endOf(pay('call-1', undefined))?.outcome.text).toBe('one');
+});
+
 test('[E2] the tool of an approved call that waited when the run was forked may act outside', () => {
   const { outcome: _outcome, ...call } = ended('a', 'root.1', '');
   const settlement = {

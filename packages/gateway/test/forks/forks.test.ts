@@ -148,6 +148,19 @@ describeWorlds(
       expect(prompts.some((prompt) => prompt.includes('Not now.'))).toBe(true);
     });
 
+    test('[E2] a waiting call of a fork does not expire, and the people whom its tool names may not answer it', async () => {
+      const { tools } = countingTools();
+      const pay = { tool: tools.pay, answerers: { roles: ['owner'] }, expiresInMs: 60_000 };
+      const model = scriptedModel([{ text: 'Hello.' }, calls(['pay', { n: 1 }])]);
+      const world = await open({ models: { default: model }, tools: { pay } });
+      const chat = await chatWith(world, { tools: ['pay'] });
+      const { runId } = await chat.say('Hi.');
+      const forked = await fork(world, runId, { message: 'Pay 1.' });
+      expect(await waitingIn(world, forked.contextId)).toMatchObject([
+        { tool_name: 'pay', answerers: null, expires_at: null },
+      ]);
+    });
+
     test('[E1] the fork of a run in a space posts nothing, and changes no memory, goal or plan of the agent', async () => {
       const { tools } = countingTools();
       const script = (text: string) => [
