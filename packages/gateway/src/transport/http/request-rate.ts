@@ -19,7 +19,7 @@ export class RequestRate {
 
   /** Throws 429 if the key has used up its requests. */
   async count(caller: Caller | undefined): Promise<void> {
-    if (caller === undefined || !isRated(caller) || this.#isCounted) return;
+    if (caller === undefined || !isRated(caller)) return;
     const { rate, keyId = '' } = caller;
     if (rate === undefined) return;
     const retryAfter = await this.#store.transaction((tx) => takeRequest(tx, keyId, rate), { isUrgent: true });

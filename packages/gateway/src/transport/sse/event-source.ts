@@ -79,7 +79,6 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
     over.abort();
     clearInterval(beat);
     clearTimeout(expiry);
-    access.ended.removeEventListener('abort', endAccess);
     access.close();
     stall.stop();
     rest = undefined;
