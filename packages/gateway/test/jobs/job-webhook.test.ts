@@ -1,5 +1,6 @@
 import { scriptedModel } from '@lastcall/core/testing';
 import { describe, expect, test } from 'vitest';
+import { cancelWaiting } from '../../src/domain/calls/cancel-waiting.ts';
 import { offerLapsed } from '../../src/domain/calls/offer-lapsed.ts';
 import { verifyWebhook } from '../../src/domain/calls/webhook-signature.ts';
 import { newId } from '../../src/domain/new-id.ts';
@@ -92,6 +93,16 @@ describeIdleWorld('announcements by webhook', ({ world }) => {
     expect(site.requests).toHaveLength(3);
     expect(await announceAt(callId)).toBeNull();
     expect(new Set(site.requests.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([`${callId}:1`]));
+  });
+
+  test('[X2] a job that was cancelled before its announcement was due is not announced', async () => {
+    await using site = await startWebSite();
+    await using outgoing = outgoingTo(site);
+    const callId = await openJob(await world.agent('Dock', { jobs: jobs(site) }));
+    await world.in((tx) => cancelWaiting(tx, { callId }));
+    await announce(outgoing);
+    expect(site.requests).toEqual([]);
+    expect(await announceAt(callId)).toBeNull();
   });
 
   test('[X2] two gateways that sweep at the same time announce a job once', async () => {

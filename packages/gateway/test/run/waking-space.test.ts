@@ -4,6 +4,7 @@ import { charter, node } from '@lastcall/machines';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { answer } from '../../src/domain/calls/answer-call.ts';
+import { expireDue } from '../../src/domain/calls/expire-due.ts';
 import { pushEvent } from '../../src/domain/inbox/push-event.ts';
 import { listMessages } from '../../src/domain/spaces/list-messages.ts';
 import { removeMember } from '../../src/domain/spaces/membership.ts';
@@ -194,6 +195,24 @@ describeWorlds(
         other,
         space,
       ]);
+    });
+
+    test('[K1] is that of a message, and not that of a card whose call expired after it', async () => {
+      const pay = tool({ description: 'Pays.', inputSchema: z.object({}), approval: true, execute: () => 'Paid.' });
+      const model = steps({ toolName: 'pay' }, 'Asked.');
+      const world = await open({ models: { default: model, peer: steps() }, tools: { pay } });
+      const { ada, bot, space } = await lobby(world, { tools: ['pay'] });
+      const peer = await world.agent('Peer', { model: 'peer' });
+      const other = await world.space('Other', [bot, peer]);
+      await world.say(space, ada, 'Pay');
+      await world.idle();
+      const { callId } = await waitingOf(world, bot);
+      await together(world, bot, async () => {
+        await world.say(other, peer, 'Hello.');
+        await world.in((tx) => tx.db.updateTable('calls').set({ expires_at: 1 }).where('id', '=', callId).execute());
+        await expireDue(world.services, { agentId: bot });
+      });
+      expect(await activeIn(world, bot, model.requests.at(-1))).toBe(other);
     });
 
     test('[K1] is where the primary of a machine begins', async () => {
