@@ -13,11 +13,10 @@ const INITIALIZE = {
 };
 const PING = { jsonrpc: '2.0', id: 2, method: 'ping' };
 
-function sessionsWith(limits: { max?: number; silenceMs?: number }) {
-  const sessions = new McpSessions(() => new Server({ name: 'test', version: '1' }, { capabilities: { tools: {} } }), {
-    keepAliveMs: 0,
-    ...limits,
-  });
+const newServer = (): Server => new Server({ name: 'test', version: '1' }, { capabilities: { tools: {} } });
+
+function sessionsWith(limits: { max?: number; silenceMs?: number }, createServer: () => Server = newServer) {
+  const sessions = new McpSessions(createServer, { keepAliveMs: 0, ...limits });
   const send = async (keyId: string, body: object, id?: string): Promise<Response> => {
     const headers = {
       'content-type': 'application/json',
@@ -59,4 +58,18 @@ test('[X19] a session that was silent for too long is forgotten', async () => {
   const { open, ping } = sessionsWith({ silenceMs: 1 });
   const id = await open();
   await waitFor(async () => (await ping(id)) === 404);
+});
+
+test('[X19] the server of a session that is closed is closed too, and so are its streams', async () => {
+  let closed = 0;
+  const createServer = (): Server => {
+    const server = newServer();
+    server.onclose = () => void closed++;
+    return server;
+  };
+  const { open } = sessionsWith({ max: 1 }, createServer);
+  await open('a');
+  expect(closed).toBe(0);
+  await open('b');
+  await waitFor(() => closed === 1);
 });

@@ -29,6 +29,11 @@ test('the end of an invisible call is a row of the transcript, the row of the ca
   ]);
 });
 
+test('the end of a call inside another call is no row of the transcript', () => {
+  const { last } = decided(inHall, { ...ended(OK, { toolName: 'hidden' }), isInside: true });
+  expect(kinds(last)).toEqual(['call-ended', 'run tool-call.complete']);
+});
+
 test.each([
   { outcome: OK, card: 'complete', runEvent: 'tool-call.complete', output: '1' },
   { outcome: ERROR, card: 'error', runEvent: 'tool-call.error', output: '"No."' },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RunningState } from '../../src/runtime/run/run-state.ts';
-import { appended, decided, inHall, kinds, nowhere, reply, runs, started, wrote } from './decided.ts';
+import { appended, decided, ended, inHall, kinds, nowhere, reply, runs, started, wrote } from './decided.ts';
 
 const inSpace = (spaceId: string, type: string, payload: object) => ({ kind: 'space-event', spaceId, type, payload });
 const start = { streamId: 'c', callId: 'c', toolName: 'shown', entityId: 'bot', runId: 'run' };
@@ -29,6 +29,20 @@ test('of a message its text is shown and not its JSON', () => {
   expect(decided(inHall, ...events).writes.slice(1)).toEqual([
     inSpace('hall', 'message.delta', { streamId: 'c', delta: 'Hi' }),
   ]);
+});
+
+test('of a message whose text has not begun when the reply is complete nothing is shown, and above all not its JSON', () => {
+  const complete = appended(reply({ callId: 'c', toolName: 'send_message', input: '{"text":"Hi"}' }));
+  const { last } = decided(inHall, started('c', 'send_message'), complete);
+  expect(last.filter(({ kind }) => kind === 'space-event')).toEqual([]);
+});
+
+test('a message that is sent to another space than the one that saw its beginning is withdrawn there and shown whole', () => {
+  const input = { text: 'Hi there' };
+  const sent = ended({ status: 'ok', value: { spaceId: 'attic' }, text: '' }, { toolName: 'send_message', input });
+  const { last } = decided(inHall, started('c', 'send_message'), wrote('c', '{"text":"Hi', 'Hi'), sent);
+  expect(kinds(last).slice(0, 3)).toEqual(['hall message.cancelled', 'attic message.start', 'attic message.delta']);
+  expect(last[2]).toMatchObject({ payload: { delta: 'Hi there' } });
 });
 
 test('[G20] nothing is shown of calls after an enter_space in the same reply', () => {
