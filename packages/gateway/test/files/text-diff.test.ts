@@ -34,3 +34,10 @@ test('texts with too many lines to compare are shown as replaced', () => {
   expect(shown[1]).toBe('-a0');
   expect(shown.at(-1)).toBe('+b1999');
 });
+
+test('a difference that just fits is shown whole', () => {
+  const whole = diff('a\n', 'b\n');
+  // Each line counts with its end.
+  expect(diff('a\n', 'b\n', whole.length + 1)).toBe(whole);
+  expect(diff('a\n', 'b\n', whole.length)).toContain('… 1 more line');
+});
