@@ -162,6 +162,8 @@ describe.each(databases)('the claim of a job on $kind', ({ create }) => {
     // The other workers, to which it was offered again, learn once that it is taken.
     const taken = ['job.available', 'job.claimed', 'job.available', 'job.claimed'];
     expect(await eventsOf(job.agentId)).toEqual(taken);
+    const due = api.store.db.selectFrom('calls').select('announce_at').where('id', '=', job.callId);
+    expect(await due.executeTakeFirst()).toEqual({ announce_at: null });
     await beat(job.callId, claimToken);
     expect(await eventsOf(job.agentId)).toEqual(taken);
     expect((await claim(job.callId, 'w2')).status).toBe(409);
@@ -232,7 +234,10 @@ describe.each(databases)('the claim of a job on $kind', ({ create }) => {
         body: { worker: 'w' },
         secret: await api.tokenOf(entityId),
       });
-    expect((await as(await api.person('Mallory'))).status).toBe(404);
+    expect(await as(await api.person('Mallory'))).toMatchObject({
+      status: 404,
+      body: { error: { message: `There is no job "${job.callId}".` } },
+    });
     expect((await as(named)).status).toBe(200);
     expect(
       (

@@ -8,7 +8,13 @@ function listening() {
   const notify = async ({ params }: { params: { progress: number } }): Promise<void> => void told.push(params);
   const ctx = { mcpReq: { _meta: { progressToken: 'p' }, notify } } as unknown as ServerContext;
   const tell = (value: unknown): void =>
-    progress.tell({ stream: 's', seq: 1, type: 'tool-call.progress', payload: { toolName: 't', value }, at: 1 } as never);
+    progress.tell({
+      stream: 's',
+      seq: 1,
+      type: 'tool-call.progress',
+      payload: { toolName: 't', value },
+      at: 1,
+    } as never);
   const progress = new CallProgress(ctx, { runId: 'run', isOneTool: true, isLogged: false });
   return { told, tell };
 }

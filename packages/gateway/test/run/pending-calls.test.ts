@@ -7,6 +7,7 @@ import { answer } from '../../src/domain/calls/answer-call.ts';
 import { nameOfCall } from '../../src/domain/calls/call-number.ts';
 import { expireDue } from '../../src/domain/calls/expire-due.ts';
 import { redrive } from '../../src/domain/inbox/redrive.ts';
+import { runStream } from '../../src/domain/streams/stream-names.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import { inboxOf, resultsOf, textsOf } from '../support/requests.ts';
@@ -75,6 +76,25 @@ describeWorlds(
       expect(resultsOf(request)[0]?.text).toMatch(/^Pending as call 1\./);
       expect(await callStatus(world, callId)).toMatchObject({ status: 'settled' });
       expect(await cardStatus(world, callId)).toBe('complete');
+    });
+
+    test('[G34] an answer settles its call once, also if the run that takes it fails and is tried again', async () => {
+      const model = scriptedModel((_request, invocation) => {
+        if (invocation === 1) return { toolName: 'confirm', input: {} };
+        return invocation === 3 ? new Error('overloaded') : 'Done.';
+      });
+      const world = await open({ models: { default: model }, tools: { confirm } });
+      const { ada, bot, space } = await lobby(world, { tools: ['confirm'] }, { isIn: true });
+      await world.say(space, ada, 'Ask me');
+      await world.idle();
+      const { callId, runId } = await waitingOf(world, bot);
+      await answer(world.services, { runId, callId, answer: { result: { yes: true } }, by: { entityId: ada } });
+      await world.idle();
+      expect(model.requests).toHaveLength(4);
+      const settled = world.store.db.selectFrom('transcript_entries').select('payload').where('kind', '=', 'settled');
+      expect(await settled.where('thread_id', '=', bot).execute()).toHaveLength(1);
+      const ends = (await world.events(runStream(runId))).filter(({ type }) => type === 'tool-call.complete');
+      expect(ends).toHaveLength(1);
     });
 
     test('[G32] a waiting call that expires causes one event, its card ends too, and the call is settled as expired', async () => {
