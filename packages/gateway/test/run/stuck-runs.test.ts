@@ -155,6 +155,20 @@ describeIdleWorld('a call that no worker survives', ({ world }) => {
     expect(shown.filter((type) => /^tool-call\.(complete|error|cancelled)$/.test(type))).toEqual(['tool-call.error']);
   });
 
+  test('[X27] [G47] the end of a run leaves what other runs show in its spaces as it is', async () => {
+    const { space, takeUp, stop } = await hangingCall(world);
+    expect(await takeUp()).toBeDefined();
+    const other = { streamId: 'other', callId: 'other', toolName: 'pay', entityId: 'other', runId: 'other run' };
+    await world.in(async (tx) => tx.emit({ stream: spaceStream(space), type: 'tool-call.start', payload: other }));
+    for (let deaths = 2; deaths <= 3; deaths++) expect(await takeUp()).toBeDefined();
+    expect(await takeUp()).toBeUndefined();
+    stop();
+    const ofOther = (await world.events(spaceStream(space))).filter(
+      ({ payload }) => (payload as { readonly callId?: unknown }).callId === 'other',
+    );
+    expect(ofOther.map(({ type }) => type)).toEqual(['tool-call.start']);
+  });
+
   test('[X27] a call that blocks each worker until its lease is lost, and is started again by the next, ends too', async () => {
     const { bot, takeUp, stop } = await hangingCall(world);
     let takeovers = 0;
