@@ -50,7 +50,7 @@ test.each([
   ['projects', 'create', 'acme'],
   ['audit'],
   ['search', 'x'],
-  ['usage', '--json'],
+  ['usage', '--by', 'agent'],
   ['export', 'x'],
   ['replay', 'x'],
 ])('[S12] another program that answers 200 is named by "%s %s", and nothing is read from it', async (...args) => {
