@@ -6,6 +6,7 @@ import { charter, node } from '@lastcall/machines';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { defineAgent } from '../../src/config/define-agent.ts';
+import { listMessages } from '../../src/domain/spaces/list-messages.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import { isFirstStep } from '../support/requests.ts';
@@ -115,6 +116,42 @@ describe.each([3_600_000, -3_600_000])('a clock that is wrong by %i ms', (byMs) 
         expect(call.expires_at).toBeGreaterThan(before + 599_000);
         expect(call.expires_at).toBeLessThanOrEqual(after + 600_000);
       });
+
+      test.each([
+        ['says how long it may wait', {}],
+        ['needs an approval', { approval: true }],
+      ])(
+        '[G32] [G47] a call whose tool %s expires at one time in its row, its outcome, its card and the event of its run',
+        async (_, { approval = false }: { approval?: boolean }) => {
+          const ask = tool({
+            description: 'Asks.',
+            inputSchema: z.object({}),
+            effects: 'none',
+            approval,
+            execute: () => pending({ expiresInMs: 600_000 }),
+          });
+          const model = scriptedModel((request) => (isFirstStep(request) ? [{ toolName: 'ask', input: {} }] : 'Done.'));
+          const tools = { ask: { tool: ask, visible: true, expiresInMs: 900_000 } };
+          const world = await open({ models: { default: model }, tools });
+          const { ada, bot, space } = await lobby(world, { replies: 'text', tools: ['ask'] }, { isIn: true });
+          setClock(byMs);
+          await world.say(space, ada, 'Ask.');
+          await world.idle();
+          const { callId, runId } = await waitingOf(world, bot);
+          const { db } = world.store;
+          const call = await db.selectFrom('calls').selectAll().where('id', '=', callId).executeTakeFirstOrThrow();
+          const card = (await listMessages(db, { spaceId: space })).items.find(({ kind }) => kind === 'tool');
+          const told = (await world.events(`run:${runId}`)).find(({ type }) => type === 'tool-call.pending');
+          const payload = told?.payload as { outcome: { expiresAt: number } };
+          const expiresAt = call.expires_at;
+          expect(expiresAt).toEqual(expect.any(Number));
+          expect({
+            outcome: JSON.parse(call.outcome ?? '').expiresAt,
+            card: card?.call?.expiresAt,
+            told: payload.outcome.expiresAt,
+          }).toEqual({ outcome: expiresAt, card: expiresAt, told: expiresAt });
+        },
+      );
     },
     databases,
   );

@@ -22,6 +22,7 @@ import { writeTexts } from './request-texts.ts';
 import { NoLongerShown, requireAudience, spacesChecked, spacesShown } from './space-audience.ts';
 import { StagedWriteRefused } from './staged-write-refused.ts';
 import { endUnseenCall } from './unended-calls.ts';
+import { withExpiry } from './wait-expiry.ts';
 import { writeWaitingCall } from './write-waiting-call.ts';
 
 /** Results that are known only after the writes are committed. */
@@ -44,9 +45,10 @@ export interface Applied {
 export async function applyWrites(
   context: ApplyContext,
   held: HeldThread,
-  writes: readonly Write[],
+  decided: readonly Write[],
 ): Promise<() => Applied> {
   const { tx } = held;
+  const writes = withExpiry(context, tx, decided);
   // Before the first write: a member that leaves its group afterwards undoes the others.
   const early = sharedPost(writes);
   const prepared = early === undefined ? undefined : await preparePosting(context, tx, early);

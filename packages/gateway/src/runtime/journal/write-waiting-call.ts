@@ -11,14 +11,12 @@ import { endUnseenCall } from './unended-calls.ts';
 
 /** Stores a call that waits for an answer, and opens the card that asks for it. */
 export async function writeWaitingCall(context: ApplyContext, tx: Tx, write: WaitWrite): Promise<void> {
-  const { run, clock, toolNamed } = context;
+  const { run, toolNamed } = context;
   const { call, spaceId } = write;
   const tool = toolNamed(call.toolName);
   const question = call.kind === 'input' ? context.questions.of(call.callId) : undefined;
-  // Who answers a call of a fork, and until when, does not depend on a tool.
-  const asked = run.fork === undefined ? question : undefined;
-  const { answerers = tool?.answerers, expiresInMs: usualMs = tool?.expiresInMs } = asked ?? {};
-  const expiresInMs = call.expiresAt === undefined ? usualMs : call.expiresAt - clock.now();
+  // Who answers a call of a fork does not depend on a tool.
+  const { answerers = tool?.answerers } = (run.fork === undefined ? question : undefined) ?? {};
   const opened = {
     ...call,
     threadId: run.lease.threadId,
@@ -31,7 +29,6 @@ export async function writeWaitingCall(context: ApplyContext, tx: Tx, write: Wai
     resultSchema: question?.schema ?? tool?.resultSchema,
     resumeState: question?.resumeState,
     inputSchema: await tool?.inputSchema(),
-    expiresAt: expiresInMs === undefined ? undefined : tx.now() + expiresInMs,
     isJob: tool?.isJob,
     isFork: run.fork !== undefined,
     askedDefinition: call.kind === 'approval' ? await context.definitionOf(call.toolName) : undefined,

@@ -51,11 +51,11 @@ function serialize(
   { slices = {}, machine, changes, fullOutcome }: EndDetails,
 ): SerializedEnd {
   const { input, outcome, ...call } = settlement;
-  const texts = outcomeJson(outcome);
+  const { text, output } = outcomeJson(outcome);
   const inputJson = toJson(input);
   const { callId, toolName } = call;
   const changed: { changes?: Json } = changes === undefined ? {} : { changes: toJson(changes) };
-  const runEvent = withFields({ callId, toolName }, { input: inputJson, outcome: texts.seen, ...changed });
+  const runEvent = withFields({ callId, toolName }, { input: inputJson, outcome: text, ...changed });
   const isCut = fullOutcome !== given.settlement.outcome;
   return {
     settlement,
@@ -63,39 +63,33 @@ function serialize(
       entry: withFields(
         {},
         {
-          entry: withFields(how, { settlement: withFields(call, { input: inputJson, outcome: texts.stored }) }),
+          entry: withFields(how, { settlement: withFields(call, { input: inputJson, outcome: text }) }),
           staged: toJson({ events: [], slices, ...(machine === undefined ? {} : { machine }) }),
           ...changed,
         },
       ),
-      outcome: isCut ? fullJson(given, fullOutcome) : texts.seen,
+      outcome: isCut ? fullJson(given, fullOutcome) : text,
       runEvent,
-      output: texts.output,
+      output,
     },
   };
 }
 
-/** `stored` leaves out when a waiting call expires. Only the waiting call's row decides that, not a worker's clock. */
-function outcomeJson(outcome: Outcome): { stored: Json; seen: Json; output: Json | undefined } {
+/** Leaves out when a waiting call expires: that is by a worker's clock, and the clock of the database decides it when the call is stored. */
+function outcomeJson(outcome: Outcome): { text: Json; output: Json | undefined } {
   if (outcome.status === 'pending') {
-    const { expiresAt, ...rest } = outcome;
-    const stored = toJson(rest);
-    const seen = expiresAt === undefined ? stored : withJsonField(stored, 'expiresAt', toJson(expiresAt));
-    return { stored, seen, output: undefined };
+    const { expiresAt: _expiresAt, ...rest } = outcome;
+    return { text: toJson(rest), output: undefined };
   }
-  if (outcome.status !== 'ok') {
-    const text = toJson(outcome);
-    return { stored: text, seen: text, output: toJson(outcome.text) };
-  }
+  if (outcome.status !== 'ok') return { text: toJson(outcome), output: toJson(outcome.text) };
   const { value, ...rest } = outcome;
   const output = value === undefined ? undefined : toJson(value);
-  const text = output === undefined ? toJson(rest) : withJsonField(toJson(rest), 'value', output);
-  return { stored: text, seen: text, output };
+  return { text: output === undefined ? toJson(rest) : withJsonField(toJson(rest), 'value', output), output };
 }
 
 function fullJson(given: EndEntry, fullOutcome: Outcome): Json {
   const settlement = { ...given.settlement, input: null, outcome: fullOutcome };
-  return withPlainEntry({ ...given, settlement } as EndEntry, (plain) => outcomeJson(plain.settlement.outcome).seen);
+  return withPlainEntry({ ...given, settlement } as EndEntry, (plain) => outcomeJson(plain.settlement.outcome).text);
 }
 
 function withFields(object: object, fields: Readonly<Record<string, Json>>): Json {
