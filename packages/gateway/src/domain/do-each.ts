@@ -1,3 +1,4 @@
+import type { Logger } from '@lastcall/core';
 import type { Services } from '../ports/services.ts';
 import { StoreUnavailable } from '../ports/store/store-error.ts';
 
@@ -8,9 +9,15 @@ interface Work<T> {
   readonly work: (item: T) => Promise<boolean>;
 }
 
+/** A sweep meets the same damaged row every second, until an operator repairs it. */
+const REPORT_MS = 3_600_000;
+
+/** The lines that each log got, and until when it does not get them again. */
+const reported = new WeakMap<Logger, Map<string, number>>();
+
 /**
- * Does the work for each item, and returns for how many it did something. An item whose row is damaged is logged, and does not hold up
- * those of other agents.
+ * Does the work for each item, and returns for how many it did something. An item whose row is damaged is logged, once an hour while it fails
+ * in the same way, and does not hold up those of other agents.
  */
 export async function doEach<T>(
   { logger }: Pick<Services, 'logger'>,
@@ -23,10 +30,18 @@ export async function doEach<T>(
       if (await work(item)) done += 1;
     } catch (error) {
       if (error instanceof StoreUnavailable) throw error;
-      logger.error(
-        `${failed(item)}, and is tried again: ${error instanceof Error ? error.message : String(error)}`,
-        error,
-      );
+      report(logger, failed(item), error);
     }
   return done;
+}
+
+function report(logger: Logger, failure: string, error: unknown): void {
+  const text = `${failure}, and is tried again: ${error instanceof Error ? error.message : String(error)}`;
+  const lines = reported.get(logger) ?? new Map<string, number>();
+  reported.set(logger, lines);
+  const now = performance.now();
+  for (const [line, quietUntil] of lines) if (now >= quietUntil) lines.delete(line);
+  if (lines.has(text)) return;
+  lines.set(text, now + REPORT_MS);
+  logger.error(text, error);
 }

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { changePlan, type PlanChange } from '../../src/domain/plans/change-plan.ts';
 import { fireDuePlans } from '../../src/domain/plans/fire-due-plans.ts';
 import type { PlanInput } from '../../src/domain/plans/plan.ts';
@@ -197,6 +197,31 @@ describeIdleWorld({ title: 'plans that are due', limits: { inboxLength: 3 } }, (
     expect(world.logs.at(-1)?.message).toMatch(/^Plan \S+ could not be fired, and is tried again: .* in JSON/);
     await write('"A name"');
     await fireDuePlans(world.services, { now: NOW + MINUTE });
+    expect(await broken.events()).toHaveLength(1);
+  });
+
+  test.each([
+    ['whose row is damaged', { isRefused: false }],
+    ['that the database refuses to fire', { isRefused: true }],
+  ])('[G23] a plan %s is logged once an hour, although it is tried at each sweep', async (_, { isRefused }) => {
+    const broken = await planned({ at: NOW });
+    const { agentId } = broken;
+    const id = (await broken.plan())?.id ?? '';
+    const write = (name: string) =>
+      world.in((tx) => tx.db.updateTable('plans').set({ name }).where('agent_id', '=', agentId).execute());
+    const linesAfter = async (sweeps: number) => {
+      for (let sweep = 0; sweep < sweeps; sweep++) await fireDuePlans(world.services, { now: NOW + MINUTE });
+      return world.logs.filter(({ message }) => message.includes(id)).length;
+    };
+    if (!isRefused) await write('"A na');
+    const repair = isRefused ? await refuseEvents(world.store, agentId) : () => write('"A name"');
+    expect(await linesAfter(5)).toBe(1);
+    const { now } = performance;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + 3_600_000);
+    expect(await linesAfter(5)).toBe(2);
+    clock.mockRestore();
+    await repair();
+    expect(await linesAfter(1)).toBe(2);
     expect(await broken.events()).toHaveLength(1);
   });
 
