@@ -53,6 +53,21 @@ describe('cursors', () => {
     );
   });
 
+  test('[G54] messages after one that the space has not reached are refused, so that a client notices a restored backup', async () => {
+    const [ada, stranger] = [await api.person('Ada'), await api.person('Eve')];
+    const space = await api.space(ada);
+    const list = `/api/spaces/${space}/messages`;
+    await api.done('POST', list, { entityId: ada, text: 'One' });
+    const { items } = await api.done<{ items: { seq: number }[] }>('GET', list);
+    const last = items.at(-1)?.seq ?? 0;
+    expect(await api.done('GET', `${list}?after=${last}`)).toEqual({ items: [], hasMore: false });
+    const ahead = await api.call('GET', `${list}?after=${last + 1}`);
+    expect([ahead.status, ahead.body.error.details]).toEqual([422, { path: 'after', lastSeq: last }]);
+    expect(ahead.body.error.message).toContain('load the messages again');
+    const secret = await api.tokenOf(stranger);
+    expect((await api.call('GET', `${list}?after=${last + 1}`, { secret })).status).toBe(404);
+  });
+
   test('an id that the gateway made is a position too: the page after a run has the one before it', async () => {
     const [one, two] = [await api.run(await api.agent()), await api.run(await api.agent())];
     const before = await api.done<Listed>('GET', `/api/runs?limit=1&cursor=${two}`);

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../ports/store/schema/tables.ts';
+import { ApiError } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 import { invalid } from '../entities/invalid.ts';
 import { pageLimit } from '../entities/page.ts';
@@ -37,6 +38,22 @@ export async function listMessages(db: Kysely<Tables>, filter: MessageFilter): P
     .execute();
   const shown = rows.slice(0, limit).map(toMessage);
   return { items: after === undefined ? shown.reverse() : shown, hasMore: rows.length > limit };
+}
+
+/**
+ * Refuses an `after` that no message has had. After a restored backup, a client that asks for newer messages than it has would get an empty
+ * page until the space is as long as it was, and then miss what was written before.
+ */
+export async function assertNotAhead(
+  db: Kysely<Tables>,
+  { spaceId, after }: Pick<MessageFilter, 'spaceId' | 'after'>,
+): Promise<void> {
+  if (after === undefined) return;
+  const space = await db.selectFrom('spaces').select('next_seq').where('id', '=', spaceId).executeTakeFirst();
+  const lastSeq = (space?.next_seq ?? 1) - 1;
+  if (after <= lastSeq) return;
+  const message = `after must be the seq of a message of this space, at most ${lastSeq}, not ${after}. If you had that message, a backup was restored: load the messages again without it.`;
+  throw new ApiError('invalid_request', message, { details: { path: 'after', lastSeq } });
 }
 
 function seqOf(path: string, value: number | undefined): number | undefined {

@@ -3,7 +3,7 @@ import { ApiError, isNotFound } from '../../../domain/api-error.ts';
 import { invalid } from '../../../domain/entities/invalid.ts';
 import { deleteSpace } from '../../../domain/erasure/delete-space.ts';
 import { projectOf } from '../../../domain/projects/view.ts';
-import { listMessages } from '../../../domain/spaces/list-messages.ts';
+import { assertNotAhead, listMessages } from '../../../domain/spaces/list-messages.ts';
 import { markSeen } from '../../../domain/spaces/mark-seen.ts';
 import { addMember, listMembers, removeMember, requireMember } from '../../../domain/spaces/membership.ts';
 import { isSpaceVisible, postMessage } from '../../../domain/spaces/post-message.ts';
@@ -174,12 +174,16 @@ export const spaceEndpoints: readonly Endpoint[] = [
     method: 'get',
     path: '/api/spaces/{id}/messages',
     summary: 'List the messages of a space',
-    description: 'In order of `seq`. Without `before` and `after`: the newest page.',
+    description:
+      'In order of `seq`. Without `before` and `after`: the newest page. An `after` that the space has not reached is refused: a backup was restored.',
     access: 'entity',
     query: z.strictObject({ before: seqInQuery, after: seqInQuery, limit: pageFields.limit }),
     answer: z.strictObject({ items: z.array(messageSchema), hasMore: z.boolean() }),
-    handle: ({ caller, params: { id: spaceId }, query }, tx) =>
-      readAs(caller, tx, { spaceId, read: () => listMessages(tx.db, { ...query, spaceId }) }),
+    async handle({ caller, params: { id: spaceId }, query }, tx) {
+      const page = await readAs(caller, tx, { spaceId, read: () => listMessages(tx.db, { ...query, spaceId }) });
+      if (page.items.length === 0) await assertNotAhead(tx.db, { ...query, spaceId });
+      return page;
+    },
   }),
   endpoint({
     method: 'post',
