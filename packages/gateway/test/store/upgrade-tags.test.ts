@@ -107,6 +107,7 @@ const ROWS = [
   ...['notify_events', 'notifications'].map((table) => `drop table ${table}`),
   'drop table grants',
   'alter table calls drop column grant_id',
+  'drop index calls_by_tool',
   ...['artifacts_by_entity', 'artifacts_unused', 'artifacts_by_thread'].map((index) => `drop index ${index}`),
   ...['project_id', 'entity_id', 'thread_id', 'name'].map((column) => `alter table artifacts drop column ${column}`),
   'alter table messages drop column attachments',

@@ -15,7 +15,8 @@ describe('an upgrade of a PostgreSQL database that other sessions are using', ()
   // The upgrade changes nested_usage first, and calls later.
   beforeEach(async () => {
     await runStatements(database, [
-      `delete from kysely_migration where name in ('0059-reasoning-tokens', '0060-ended-waits')`,
+      `delete from kysely_migration where name in ('0059-reasoning-tokens', '0060-ended-waits', '0061-calls-by-tool')`,
+      'drop index calls_by_tool',
       'alter table nested_usage drop column reasoning_tokens',
     ]);
   });

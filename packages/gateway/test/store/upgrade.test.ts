@@ -58,6 +58,7 @@ describe.each(databases)('a database of the last version with two tables of call
       '0058-tools-of-sub-agents',
       '0059-reasoning-tokens',
       '0060-ended-waits',
+      '0061-calls-by-tool',
     ]);
     await fresh.close();
   });

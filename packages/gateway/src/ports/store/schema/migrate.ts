@@ -27,6 +27,7 @@ import { archivedSpaces } from './migrations/0057-archived-spaces.ts';
 import { toolsOfSubAgents } from './migrations/0058-tools-of-sub-agents.ts';
 import { reasoningTokens } from './migrations/0059-reasoning-tokens.ts';
 import { endedWaits } from './migrations/0060-ended-waits.ts';
+import { callsByTool } from './migrations/0061-calls-by-tool.ts';
 import { LAST_OF_TWO_TABLES, ONE_TABLE, upgradeFrom0034 } from './migrations/upgrade-from-0034.ts';
 import type { Tables } from './tables.ts';
 
@@ -82,6 +83,7 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0058-tools-of-sub-agents': toolsOfSubAgents(),
     '0059-reasoning-tokens': reasoningTokens(),
     '0060-ended-waits': endedWaits(),
+    '0061-calls-by-tool': callsByTool(),
   };
 }
 
