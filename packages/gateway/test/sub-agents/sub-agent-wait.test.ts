@@ -115,6 +115,40 @@ describe('a sub-agent', () => {
     expect(slices.notes.state).toEqual(['before']);
   });
 
+  it('[K11] counts each reply once in metrics, runs and the report, although its step continues after an answer', async () => {
+    const usage = {
+      inputTokens: { total: 100, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
+      outputTokens: { total: 10, text: undefined, reasoning: undefined },
+    };
+    const model = scriptedModel([
+      { calls: asking, usage },
+      { calls: [{ toolName: 'pay', input: { euros: 20 } }], usage },
+      { text: 'The helper has paid.', usage },
+      { text: 'All is paid.', usage },
+    ]);
+    await using gateway = await startTestGateway({
+      model,
+      tools: { pay: paying([]), helper: sub({ instructions: 'You help.', tools: ['pay'] }) },
+      agents,
+    });
+    const asked = await gateway.api('/api/chat', { message: 'Go.' });
+    const answer = { callId: asked.pending_calls[0].tool_call_id, result: { approve: true } };
+    await gateway.api(`/api/runs/${asked.run_id}/tool-results`, answer);
+    await expect.poll(async () => (await gateway.api('/api/runs?status=completed')).items.length).toBe(2);
+    const runs: { usage: { inputTokens: number } }[] = (await gateway.api('/api/runs')).items;
+    const report: { inputTokens: number }[] = (await gateway.api('/api/usage?by=agent')).items;
+    const metrics = await (await gateway.request('/metrics')).text();
+    expect({
+      runs: runs.reduce((sum, { usage: { inputTokens } }) => sum + inputTokens, 0),
+      report: report.map(({ inputTokens }) => inputTokens),
+      metrics: metrics.match(/^lastcall_tokens_total\{.*input"\} .*$/gm),
+    }).toEqual({
+      runs: 400,
+      report: [400],
+      metrics: ['lastcall_tokens_total{model="scripted",direction="input"} 400'],
+    });
+  });
+
   it('reads if a person refuses', async () => {
     const paid: string[] = [];
     const model = scriptedModel([

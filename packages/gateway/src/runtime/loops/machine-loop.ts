@@ -91,7 +91,7 @@ export async function prepareMachine(open: OpenedRun, activity: RunActivity): Pr
       largestTokens: guards.largestTokens(used),
     }),
   });
-  const tell = tellRun(open, activity, model);
+  const tell = tellRun(open, activity);
   const steps = runMachine(machine, {
     model: ({ model: name }) => (name === undefined ? model : namedModel(name, registry)),
     wrapModel: (own, leaf) => {

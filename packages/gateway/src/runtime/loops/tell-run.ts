@@ -1,8 +1,7 @@
-import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { TurnEvent } from '@lastcall/core';
 import { DEFAULT_PROJECT } from '../../config/default-project.ts';
 import { OF_PROJECT } from '../../config/registered-tool.ts';
-import { countEvent } from '../../telemetry/observe-run.ts';
+import { countCall } from '../../telemetry/observe-run.ts';
 import type { RunActivity } from '../../telemetry/run-activity.ts';
 import type { ActiveRun } from '../run/active-run.ts';
 import type { RunSetup } from '../run/run-setup.ts';
@@ -15,15 +14,14 @@ import type { OpenedRun } from './open-run.ts';
 export function tellRun(
   { registry, run, tools, journal }: OpenedRun,
   activity: RunActivity,
-  { modelId }: Pick<LanguageModelV4, 'modelId'>,
 ): (event: TurnEvent) => void {
   const secrets = secretsOf(registry);
-  const counted = { model: modelId, labelOf: toolLabel(tools, run) };
+  const labelOf = toolLabel(tools, run);
   return (event) => {
     const told = withoutSecrets(event, secrets);
     journal.onEvent(told);
     activity.onEvent(told);
-    if (registry.metrics !== undefined) countEvent(registry.metrics, event, counted);
+    if (registry.metrics !== undefined) countCall(registry.metrics, event, labelOf);
   };
 }
 

@@ -79,7 +79,7 @@ export async function prepareTurn(open: OpenedRun, activity: RunActivity): Promi
     unusedAnswers: 'end',
     tools: () => toolsInMode(tools.tools, mode, (set) => forRun(open, set)),
     session,
-    onEvent: tellRun(open, activity, model),
+    onEvent: tellRun(open, activity),
     clock,
     deadline,
     budget: { tokens: limits.tokensPerCycle },

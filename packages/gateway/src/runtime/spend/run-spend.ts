@@ -336,7 +336,14 @@ export class RunSpend {
     this.#cost += (priceFor({ ...counted, pricedAs }, prices) ?? 0) - reserved;
     const ended: NewUsage = { id, kind, isReserved, model, usage, requests, pricedAs };
     if (isReserved) this.#settling.set(id, ended);
-    this.#counted.push(ended);
+    this.#add(ended);
+  }
+
+  #add(counted: NewUsage): void {
+    this.#counted.push(counted);
+    const { model, usage } = counted;
+    const { inputTokens: input, cachedTokens: cached = 0, outputTokens: output, estimated } = usage;
+    this.#options.metrics?.tokens({ model, input, cached, output, isEstimated: estimated === true });
   }
 
   /** The attempts before the last one whose replies broke off. */
@@ -344,7 +351,7 @@ export class RunSpend {
     if (requests === 0) return;
     const usage = estimateOf({ request }, requests);
     this.#cost += priceFor({ model, usage }, this.#options.services.prices) ?? 0;
-    this.#counted.push({ id: newId(Date.now()), kind, isReserved: false, model, usage, requests });
+    this.#add({ id: newId(Date.now()), kind, isReserved: false, model, usage, requests });
   }
 
   /** A provider that refuses a request does not charge for it. One whose reply was cut off, here or there, does. */

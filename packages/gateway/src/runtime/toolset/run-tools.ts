@@ -35,7 +35,7 @@ import { withShortSchemas } from '../../models/model-schema.ts';
 import { createEgress } from '../../ports/egress/egress.ts';
 import { canonicalJson, toJson } from '../../ports/store/schema/json.ts';
 import { KnownSecrets } from '../../telemetry/known-secrets.ts';
-import { countEvent } from '../../telemetry/observe-run.ts';
+import { countCall } from '../../telemetry/observe-run.ts';
 import { createSecrets } from '../../telemetry/secrets.ts';
 import { traceCalls } from '../../telemetry/trace-calls.ts';
 import type { RunSetup } from '../run/run-setup.ts';
@@ -250,9 +250,8 @@ function subAgentHost(registry: Registry, ofRegistry: RegisteredTools): SubAgent
       return [middleware, ...traceCalls(registry), subAgents.counting, removeSecrets(known)];
     },
     run: () => currentRun().subAgents,
-    onEvent(event, model) {
-      if (registry.metrics !== undefined)
-        countEvent(registry.metrics, event, { model: model?.modelId ?? 'unknown', labelOf });
+    onEvent(event) {
+      if (registry.metrics !== undefined) countCall(registry.metrics, event, labelOf);
     },
   };
 }

@@ -34,7 +34,7 @@ export interface SubAgentHost {
   /** The run of the running call. */
   run(): SubAgentRun;
   /** Counts its events in the metrics. `model` is undefined for the caller's own model. */
-  onEvent(event: TurnEvent, model: LanguageModelV4 | undefined): void;
+  onEvent(event: TurnEvent): void;
 }
 
 export interface SubAgentSetup extends Pick<TurnOptions, 'policies'>, NestedTools {
@@ -153,7 +153,7 @@ async function runSubAgent(call: SubAgentCall): Promise<unknown> {
       middleware: host.middleware(),
       onEvent(event) {
         usage.add(event);
-        host.onEvent(event, model);
+        host.onEvent(event);
       },
     };
     const result = await callers.run({ depth, people: questions, isSeen }, () => ctx.runTurn(turn));
