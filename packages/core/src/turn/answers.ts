@@ -2,15 +2,17 @@ import { dispatchRun } from '../dispatch/dispatch-call.ts';
 import { sameJson } from '../dispatch/same-json.ts';
 import { OptionsError } from '../errors.ts';
 import { type Answer, assertAnswer } from '../results/answer.ts';
+import type { Outcome } from '../results/outcome.ts';
 import { renderValue } from '../results/render.ts';
 import { fitsWait } from '../transcript/fits-wait.ts';
 import { type PlannedCall, planBatch } from './batch-plan.ts';
-import { afterTransition } from './batch-rules.ts';
+import { refusalOf } from './batch-rules.ts';
 import { answerTo } from './given-answer.ts';
-import { lateEnds } from './late-ends.ts';
+import { endsOfBatch, lateEnds } from './late-ends.ts';
 import { stepTools } from './offer-tools.ts';
 import { settleUnrun } from './record.ts';
-import { expire, isExpired, isInDoubt, isKept, unknownOutcome } from './settle-batch.ts';
+import { expire, isExpired, isInDoubt, isKept, runsWith, unknownOutcome } from './settle-batch.ts';
+import type { StepTools } from './step-tools.ts';
 import type { Turn } from './turn.ts';
 import { TurnCall } from './turn-call.ts';
 
@@ -66,8 +68,14 @@ export async function settleLateAnswers(turn: Turn): Promise<void> {
       continue;
     }
     const [planned] = planBatch([call], step.plan).flat() as [PlannedCall];
-    const refused = 'approve' in answer ? afterTransition(planned, await lateEnds(turn)) : undefined;
+    const refused = runsWith(answer, settlement) ? await refusalOfLate(turn, planned, step) : undefined;
     if (refused !== undefined) await settleUnrun(turn, call, refused, { late: true, answer });
     else await dispatchRun(new TurnCall(turn, step, { call, answer, late: true }));
   }
+}
+
+/** Only one call of a batch ends its turn or hands over, and only one of those that are answered together, however late they are. */
+async function refusalOfLate(turn: Turn, call: PlannedCall, step: StepTools): Promise<Outcome | undefined> {
+  if (call.role === 'plain') return undefined;
+  return refusalOf(call, [...endsOfBatch(turn, call, step), ...(await lateEnds(turn))], turn.rules);
 }

@@ -1,11 +1,13 @@
 import { dispatchRun } from '../dispatch/dispatch-call.ts';
 import type { ReadArguments } from '../dispatch/read-arguments.ts';
+import type { Answer } from '../results/answer.ts';
 import type { Outcome, Settlement } from '../results/outcome.ts';
 import type { RequestedCall, SettledEntry } from '../transcript/entry.ts';
 import { type BatchPlan, type PlannedCall, planBatch } from './batch-plan.ts';
 import { cancelled, refusalOf } from './batch-rules.ts';
 import { type Ended, roleAfter } from './ending.ts';
 import { answerTo } from './given-answer.ts';
+import { endsOfBatch } from './late-ends.ts';
 import { toolNamed } from './offer-tools.ts';
 import { settleUnrun } from './record.ts';
 import type { ReadReply } from './reply.ts';
@@ -94,9 +96,9 @@ class Batch {
     const inTime = answer !== undefined && turn.progress.answers.has(call.callId);
     if (!inTime && isExpired(turn, waiting.settlement)) return expire(turn, call, waiting.settlement);
     if (answer === undefined || isKept(turn)) return waiting.settlement;
-    // An approved call runs now, so what ended before it in its batch keeps it from running, as if it had never waited.
-    const isToRun = 'approve' in answer && !turn.progress.started.has(call.callId);
-    const refused = (isToRun ? refusalOf(call, this.#ended, turn.rules) : undefined) ?? this.#refusalOfRewind(call);
+    // A call that runs now is kept from it by what ended before it in its batch, as if it had never waited.
+    const isToRun = runsWith(answer, waiting.settlement) && !turn.progress.started.has(call.callId);
+    const refused = (isToRun ? this.#refusalOfWaiting(call) : undefined) ?? this.#refusalOfRewind(call);
     return this.#runUnless(refused, { call, isCutOff: this.#isCutOff, answer, beside });
   }
 
@@ -131,6 +133,12 @@ class Batch {
     if (refused !== undefined) return refused;
     if (this.#turn.limit.hit?.code === 'aborted') return cancelled('the turn was aborted');
     return this.#refusalOfRewind(call);
+  }
+
+  /** A call that waited may run after one that comes later in the batch and has ended the turn. */
+  #refusalOfWaiting(call: PlannedCall): Outcome | undefined {
+    const later = call.role === 'plain' ? [] : endsOfBatch(this.#turn, call, this.#step);
+    return refusalOf(call, [...this.#ended, ...later], this.#turn.rules);
   }
 
   #refusalOfRewind(call: PlannedCall): Outcome | undefined {
@@ -173,6 +181,11 @@ export function unknownOutcome(toolName: string): Outcome {
 /** Whether the time of a waiting call has passed without an answer. */
 export function isExpired(turn: Turn, { outcome }: Settlement): boolean {
   return outcome.status === 'pending' && outcome.expiresAt !== undefined && turn.clock.now() >= outcome.expiresAt;
+}
+
+/** Whether the tool of a waiting call runs now that it has this answer: it is approved, or it asked. */
+export function runsWith(answer: Answer, { outcome }: Settlement): boolean {
+  return 'approve' in answer || (outcome.status === 'pending' && outcome.kind === 'input');
 }
 
 /** Whether answers are left to the turn that continues, because this one is aborted or out of time. */
