@@ -29,9 +29,10 @@ export function rewindRefusal(turn: Turn, step: StepTools): Outcome | undefined 
       'rewind',
       `a call inside "${unknown.toolName}" may have taken effect before the process ended. Go on from here`,
     );
-  const own = sinceCheckpoint.find(
-    (settlement) => mayHaveActed(turn, settlement) && toolOf(turn, step, settlement)?.forbidsRewind === true,
-  );
+  const own = [...sinceCheckpoint, ...waitingSince(turn)].find((settlement) => {
+    const tool = toolOf(turn, step, settlement);
+    return tool?.forbidsRewind === true && (mayHaveActed(turn, settlement) || hasRunAndWaited(turn, tool, settlement));
+  });
   const inside = sinceCheckpoint.flatMap(({ callId }) => insideOf(turn, callId));
   const forbidding = own ?? findForbidding(inside)?.settlement;
   return forbidding === undefined
@@ -86,13 +87,13 @@ async function tellLost(turn: Turn): Promise<void> {
   await record(turn, { kind: 'message', message: userMessage(text) });
 }
 
-/** Calls that began to wait before the checkpoint are left alone. */
+/** The calls that began to wait since the checkpoint. Those from before it are left alone. */
+function waitingSince({ progress: { waiting, waitedBefore } }: Turn): readonly Settlement[] {
+  return [...waiting.values()].flatMap(({ settlement }) => (waitedBefore.has(settlement.callId) ? [] : [settlement]));
+}
+
 async function cancelWaiting(turn: Turn): Promise<void> {
-  const { waiting, waitedBefore } = turn.progress;
-  for (const [callId, { call, settlement }] of [...waiting]) {
-    if (waitedBefore.has(callId)) continue;
-    await settleUnrun(turn, { ...call, input: settlement.input }, cancelled('the turn was rewound'));
-  }
+  for (const settlement of waitingSince(turn)) await settleUnrun(turn, settlement, cancelled('the turn was rewound'));
 }
 
 async function compensateAll(turn: Turn, step: StepTools): Promise<readonly string[]> {
@@ -154,7 +155,22 @@ function toolOf(turn: Turn, step: StepTools, { callId, toolName }: Settlement): 
 function actedOutside(turn: Turn, tool: ResolvedTool, settlement: Settlement): boolean {
   const { outcome } = settlement;
   if (outcome.status === 'error' && outcome.effect !== undefined) return outcome.effect === 'possible';
-  return tool.effects === 'external' && mayHaveActed(turn, settlement);
+  return tool.effects === 'external' && (mayHaveActed(turn, settlement) || hasRunAndWaited(turn, tool, settlement));
+}
+
+/** True for a call whose tool ran and then waits for an answer, or never got one: what it did outside stands. */
+function hasRunAndWaited({ transcript }: Turn, { execute }: ResolvedTool, { callId, outcome }: Settlement): boolean {
+  const isUnanswered =
+    outcome.status === 'pending' ||
+    outcome.status === 'cancelled' ||
+    (outcome.status === 'error' && outcome.code === 'expired');
+  if (!isUnanswered || execute === undefined) return false;
+  const wait = transcript.entries.findLast((entry) => entry.kind === 'pending' && entry.settlement.callId === callId);
+  return (
+    wait?.kind === 'pending' &&
+    wait.settlement.outcome.status === 'pending' &&
+    wait.settlement.outcome.kind !== 'approval'
+  );
 }
 
 /** True for a call that succeeded, or that was abandoned while it ran: it is not known how far that came. */

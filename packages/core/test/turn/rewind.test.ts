@@ -323,6 +323,47 @@ test('[R32] calls that became pending since the checkpoint are cancelled, and an
   ).rejects.toThrow('answers.call-1');
 });
 
+test.each([
+  ['is cancelled', 0],
+  ['has expired', 2_000],
+])(
+  '[R35] the outside effect of a call that waits for its answer and %s is listed as remaining',
+  async (_what, passed) => {
+    const clock = fakeClock();
+    const inputSchema = what;
+    const mail = tool({ description: 'Mails.', inputSchema, execute: () => pending({ expiresInMs: 1_500 }) });
+    const held = tool({ description: 'Pays.', inputSchema, approval: true, execute: () => 'paid' });
+    const ask = tool({ description: 'Asks.', inputSchema, effects: 'session', execute: () => pending() });
+    const tools: ToolSet = { mail, held, ask, rewind: rewindTool };
+    const options = { session: newSession(), tools, clock };
+    const waiting = ['mail', 'held', 'ask'].map((toolName) => ({ toolName, input: { what: 'x' } }));
+    const { transcript } = await runTurn({ ...options, prompt: 'go', model: scriptedModel([waiting]) });
+    await clock.advance(passed);
+    const [, deny] = transcript.entries.flatMap((entry) => (entry.kind === 'reply' ? entry.calls : []));
+    const answers = { [deny?.callId ?? '']: { deny: 'no' } };
+    const model = scriptedModel([back, 'Done.']);
+    await runTurn({ ...options, transcript, model, answers, onPending: 'continue' });
+    const told = lastText(model, 1);
+    expect(told).toContain('mail {"what":"x"} (it did not finish, and may have taken effect)');
+    expect(told).not.toMatch(/held|ask/);
+  },
+);
+
+test('[R35] a call that has run and waits for its answer forbids a rewind if its tool does, and one that waits for approval does not', async () => {
+  const inputSchema = what;
+  const mail = tool({ description: 'Mails.', inputSchema, forbidsRewind: true, execute: () => pending() });
+  for (const [approval, status] of [
+    [false, 'error'],
+    [true, 'ok'],
+  ] as const) {
+    const tools: ToolSet = { mail: { ...mail, approval }, rewind: rewindTool };
+    const model = scriptedModel([[{ toolName: 'mail', input: { what: 'x' } }, back], 'Done.']);
+    const options = { model, tools, session: newSession(), onPending: 'continue' } as const;
+    const { settlements } = await runTurn({ ...options, prompt: 'go' });
+    expect(settlements.find(({ toolName }) => toolName === 'rewind')?.outcome.status).toBe(status);
+  }
+});
+
 test('[R32] under onPending continue, calls pending since the checkpoint are cancelled, and earlier ones are not', async () => {
   const session = newSession();
   const ask = tool({ description: 'Asks.', inputSchema: what, execute: () => pending() });
