@@ -24,7 +24,7 @@ export function refusalOf(call: PlannedCall, before: readonly Ended[], rules: Ba
 }
 
 /** The first transition counts, and nothing may undo it: a rewind after it would not be performed. */
-export function afterTransition(call: PlannedCall, before: readonly Ended[]): Outcome | undefined {
+function afterTransition(call: PlannedCall, before: readonly Ended[]): Outcome | undefined {
   if (call.role !== 'transition' && call.role !== 'rewind') return undefined;
   const first = before.find(({ role, settlement }) => role === 'transition' && settlement.outcome.status === 'ok');
   if (first === undefined) return undefined;
