@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
@@ -8,6 +8,10 @@ export async function writeCassette(path: string, text: string): Promise<void> {
   const unfinished = `${path}.part`;
   await writeFile(unfinished, text);
   await rename(unfinished, path);
+}
+
+export function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 /** Undefined if there is no such file. */

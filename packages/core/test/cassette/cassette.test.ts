@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { access, readFile, writeFile } from 'node:fs/promises';
+import { access, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { runTurn, tool } from '../../src/index.ts';
-import { recordModel, replayModel, scriptedModel } from '../../src/testing/index.ts';
+import { CassetteError, recordModel, replayModel, scriptedModel } from '../../src/testing/index.ts';
 import { cassettePath } from './cassette-path.ts';
 
 const ask = (text: string, more: Partial<LanguageModelV4CallOptions> = {}): LanguageModelV4CallOptions => ({
@@ -251,6 +252,14 @@ test('the error for a file that is missing, is not a cassette or has another ver
   }
   await writeFile(path, '{"cassette":2}');
   expect(() => replayModel(path)).toThrow('is not a cassette of version 1, but of version 2. Record it again.');
+});
+
+test('a path that is a folder is refused before the model is asked, in a recording and in a replay', async () => {
+  const folder = dirname(await cassettePath());
+  await mkdir(folder);
+  const expected = `${folder} is a folder. Name a file, e.g. '${join(folder, 'cassette.json')}'.`;
+  expect(() => recordModel(echo(), folder)).toThrow(new CassetteError(expected));
+  expect(() => replayModel(folder)).toThrow(new CassetteError(expected));
 });
 
 test('[E4] a process that is killed while it records leaves a cassette that plays', async () => {

@@ -75,6 +75,10 @@ export class CassetteError extends LastcallError {
   }
 }
 
+export function folderError(path: string): CassetteError {
+  return new CassetteError(`${path} is a folder. Name a file, e.g. '${path.replace(/[\\/]+$/, '')}/cassette.json'.`);
+}
+
 export function readCassette(text: string, path: string): Cassette {
   let value: Partial<Cassette>;
   try {

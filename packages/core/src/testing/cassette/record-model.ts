@@ -7,8 +7,9 @@ import type {
 import type { Clock } from '../../clock.ts';
 import { systemClock } from '../../defaults.ts';
 import { type LanguageModelV3Like, liftModel } from '../../model/lift-model.ts';
-import { writeCassette } from '../../node/cassette-file.ts';
+import { isFolder, writeCassette } from '../../node/cassette-file.ts';
 import {
+  folderError,
   type Interaction,
   printCassette,
   printInteraction,
@@ -36,6 +37,8 @@ export function recordModel(
   path: string,
   options: RecordOptions = {},
 ): LanguageModelV4 {
+  // Otherwise only the first reply, which may have cost money, could not be written.
+  if (isFolder(path)) throw folderError(path);
   const model = liftModel(given);
   const recorder = new Recorder(model, path, options);
   return {

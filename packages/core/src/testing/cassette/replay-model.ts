@@ -7,10 +7,11 @@ import type {
 import type { Clock } from '../../clock.ts';
 import { systemClock } from '../../defaults.ts';
 import { streamResult } from '../../model/stream-result.ts';
-import { readCassetteFile } from '../../node/cassette-file.ts';
+import { isFolder, readCassetteFile } from '../../node/cassette-file.ts';
 import {
   type Cassette,
   CassetteError,
+  folderError,
   type Interaction,
   type Reply,
   readCassette,
@@ -102,6 +103,7 @@ interface Found {
 }
 
 function openTape(path: string): Tape {
+  if (isFolder(path)) throw folderError(path);
   const text = readCassetteFile(path);
   if (text === undefined)
     throw new CassetteError(`There is no cassette at ${path}. Record one with recordModel(model, '${path}').`);
