@@ -18,6 +18,7 @@ const HONOURED: readonly (readonly [path: string, sent: object, asked: object])[
   ['/v1/chat/completions', { seed: 0 }, { seed: 0 }],
   ['/v1/chat/completions', { stop: 'END' }, { stopSequences: ['END'] }],
   ['/v1/chat/completions', { stop: ['A', 'B'] }, { stopSequences: ['A', 'B'] }],
+  ['/v1/chat/completions', { stop: ['', 'B'] }, { stopSequences: ['B'] }],
   ['/v1/responses', { temperature: 0.3 }, { temperature: 0.3 }],
   ['/v1/responses', { top_p: 0.5 }, { topP: 0.5 }],
   ['/v1/responses', { max_output_tokens: 50 }, { maxOutputTokens: 50 }],
@@ -54,6 +55,15 @@ describe('model settings of /v1', () => {
       expect(model.requests.at(-1), `${path} ${JSON.stringify(sent)}`).toMatchObject(asked);
     }
     expect(model.requests).toHaveLength(HONOURED.length);
+  });
+
+  it('[K9] an empty stop is no stop sequence, which providers would refuse', async () => {
+    const model = scriptedModel(() => 'Roses.');
+    await using gateway = await startTestGateway({ model, agents });
+    for (const stop of ['', [''], []]) {
+      expect((await gateway.request('/v1/chat/completions', { ...chat, stop })).status).toBe(200);
+      expect(model.requests.at(-1)).not.toHaveProperty('stopSequences');
+    }
   });
 
   it('[K9] or is refused, with its name, and no model is asked', async () => {

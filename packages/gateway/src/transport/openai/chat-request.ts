@@ -124,12 +124,18 @@ function toItems({ role, content, refusal, tool_calls, tool_call_id }: Message, 
 function settingsOf(body: ChatRequest): { readonly [K in keyof ModelSettings]?: ModelSettings[K] | null | undefined } {
   return {
     maxOutputTokens: body.max_completion_tokens ?? body.max_tokens,
-    stopSequences: typeof body.stop === 'string' ? [body.stop] : body.stop,
+    stopSequences: toStopSequences(body.stop),
     seed: body.seed,
     ...readEffort(body.reasoning_effort, 'reasoning_effort'),
     presencePenalty: body.presence_penalty,
     frequencyPenalty: body.frequency_penalty,
   };
+}
+
+/** Chat pages send an empty text where a form was left empty. Providers refuse it as a stop sequence. */
+function toStopSequences(stop: ChatRequest['stop']): string[] | undefined {
+  const sequences = [stop ?? []].flat().filter((text) => text !== '');
+  return sequences.length === 0 ? undefined : sequences;
 }
 
 /** In chat completions the schema is one level deeper than in responses. */
