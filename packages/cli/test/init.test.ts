@@ -180,6 +180,14 @@ Next:
     expect(JSON.parse(texts['package.json'] ?? '').scripts).toEqual({ start: 'lastcall start', dev: 'lastcall dev' });
   });
 
+  test.runIf(process.platform === 'linux')('[S18] a folder in /proc is refused at once', async () => {
+    await using made = await makeFolder({});
+    expect(await lastcall(['init', '/proc/lastcall/shop'], { folder: made.path })).toMatchObject({
+      code: 1,
+      err: '/proc/lastcall/shop cannot be written to (ENOENT). Choose a folder that you may write to.\n',
+    });
+  });
+
   test.each([
     [
       'is not JSON',

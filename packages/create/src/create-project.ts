@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { type Difference, differenceOf } from './difference.ts';
 import type { FolderPlan, Left } from './folder-plan.ts';
 import { newlineOf } from './json-object.ts';
@@ -95,7 +96,7 @@ function sampleLeft(
 
 async function write(folder: string, { added, extended }: FolderPlan): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true });
+    await makeFolder(folder);
     // `wx` overwrites no file, not even one that was created in the meantime. The key in .env is a secret.
     for (const [name, text] of added)
       await writeFile(join(folder, name), text, { flag: 'wx', ...(name === '.env' ? { mode: 0o600 } : {}) });
@@ -106,6 +107,16 @@ async function write(folder: string, { added, extended }: FolderPlan): Promise<v
       cause,
     });
   }
+}
+
+/** Without `recursive` of Node, which never ends in a folder that answers ENOENT to a creation, such as /proc. */
+async function makeFolder(folder: string): Promise<void> {
+  if (existsSync(folder)) return;
+  await makeFolder(dirname(folder));
+  await mkdir(folder).catch((error: NodeJS.ErrnoException) => {
+    // Another process may have created it meanwhile.
+    if (error.code !== 'EEXIST') throw error;
+  });
 }
 
 /** Finds the lines of the template that a .gitignore lacks, and appends them to its text. */
