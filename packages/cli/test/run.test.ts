@@ -161,7 +161,11 @@ test('[S12] Ctrl+C cancels the run and exits with 130', async () => {
   await using running = Program.lastcall(['run', 'Analyst', 'Pay slowly', '--url', address], { folder: own.path, env });
   await slow.prints(/paying/);
   running.send('SIGINT');
-  expect(await running.ended).toMatchObject({ code: 130, out: '' });
+  expect(await running.ended).toMatchObject({
+    code: 130,
+    out: '',
+    err: expect.stringMatching(/^Stopped: it was cancelled\. See: lastcall replay \S+$/m),
+  });
   await slow.prints(/"event":"run".*"outcome":"cancelled"/);
 });
 

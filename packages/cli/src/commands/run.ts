@@ -79,7 +79,9 @@ class Interruption {
 function sayWhy({ stop, error, runId }: TaskEnd, steps: number): void {
   if (exitCodeOf(stop) === EXIT.done) return;
   const words = stopInWords(stop, { asked: steps });
-  const why = plainLine(error === undefined ? words : `${error} (${words})`, 500);
+  // The gateway says of a cancelled run only that it was cancelled.
+  const isSaid = error === undefined || stop.reason === 'aborted';
+  const why = plainLine(isSaid ? words : `${error} (${words})`, 500);
   const more = runId === undefined ? '' : ` See: lastcall replay ${runId}`;
   process.stderr.write(`Stopped: ${why}.${more}\n`);
 }
