@@ -24,7 +24,13 @@ export function toCredentials(auth: Auth): Credentials {
   if (typeof secret === 'string') return { headers: async () => bearer(secret), renew: () => false };
   let known: Promise<Headers> | undefined;
   let shown: Headers | undefined;
-  const ask = async (): Promise<Headers> => bearer(await secret());
+  const ask = async (): Promise<Headers> => {
+    try {
+      return bearer(await secret());
+    } catch (error) {
+      throw tokenFailed(error);
+    }
+  };
   return {
     async headers(signal) {
       known ??= ask();
@@ -63,6 +69,13 @@ function untilAborted<T>(token: Promise<T>, signal: AbortSignal | null | undefin
 
 function tokenMissing(cause: unknown): ClientError {
   return new ClientError('unreachable', 'The token function of the client did not answer in time.', { cause });
+}
+
+/** A server of tokens that is down may come back. With an error of its own, the function says that waiting does not help. */
+function tokenFailed(cause: unknown): ClientError {
+  if (cause instanceof ClientError) return cause;
+  const what = cause instanceof Error ? cause.message : String(cause);
+  return new ClientError('unreachable', `The token function of the client failed: ${what}`, { cause });
 }
 
 type Secret = string | (() => string | Promise<string>);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createClient } from '../src/index.ts';
+import { type Client, ClientError, createClient } from '../src/index.ts';
 import { startCountingServer } from './support/counting-server.ts';
 
 const never = (): Promise<string> => new Promise(() => {});
@@ -17,6 +17,30 @@ test('a request that waits for its token ends with timeoutMs or its signal, and 
   abort.abort(new Error('Enough.'));
   await expect(listing).rejects.toThrow('Enough.');
   expect(await next).toMatchObject({ done: true });
+});
+
+test('a token function that fails is named, and called again unless it throws a ClientError with a code of its own', async () => {
+  let calls = 0;
+  const failing = (error: Error): Client => {
+    calls = 0;
+    const token = async (): Promise<string> => {
+      calls += 1;
+      throw error;
+    };
+    return createClient({ url: 'http://gateway', auth: { token }, attempts: 3, backoff: { firstMs: 1 } });
+  };
+  await expect(failing(new TypeError('fetch failed')).runs.list()).rejects.toMatchObject({
+    code: 'unreachable',
+    message: 'The token function of the client failed: fetch failed',
+    cause: new TypeError('fetch failed'),
+  });
+  expect(calls).toBe(3);
+  const signedOut = new ClientError('signed_out', 'Sign in again.');
+  const client = failing(signedOut);
+  await expect(client.runs.list()).rejects.toBe(signedOut);
+  expect(calls).toBe(1);
+  await expect(client.spaces.stream('s')[Symbol.asyncIterator]().next()).rejects.toBe(signedOut);
+  expect(calls).toBe(2);
 });
 
 test('a token function that once gave no token in time is called again', async () => {
