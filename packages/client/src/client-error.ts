@@ -27,7 +27,6 @@ export async function toClientError(response: Response): Promise<ClientError> {
   };
   const { status } = response;
   const isOurs = typeof error?.code === 'string' && typeof error.message === 'string';
-  const after = Number(response.headers.get('retry-after') ?? Number.NaN);
   return new ClientError(
     isOurs ? String(error.code) : 'unreachable',
     isOurs
@@ -37,7 +36,15 @@ export async function toClientError(response: Response): Promise<ClientError> {
       status,
       details: error?.details,
       requestId: response.headers.get('x-request-id') ?? undefined,
-      retryAfterMs: Number.isNaN(after) ? undefined : after * 1_000,
+      retryAfterMs: retryAfterMs(response.headers.get('retry-after')),
     },
   );
+}
+
+/** A gateway says seconds. Proxies may name a date. */
+function retryAfterMs(text: string | null): number | undefined {
+  if (text === null) return undefined;
+  const seconds = Number(text);
+  const ms = Number.isNaN(seconds) ? Date.parse(text) - Date.now() : seconds * 1_000;
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }

@@ -144,6 +144,17 @@ describe('requests that the client repeats', () => {
     expect(server.seen).toHaveLength(2);
   });
 
+  test('an error says when to come back, also if a proxy named a date', async () => {
+    const named = { '120': 120_000, [new Date(Date.now() + 120_000).toUTCString()]: 120_000, soon: undefined };
+    for (const [after, ms] of Object.entries(named)) {
+      server.treat({ status: 503, text: '<html>Try later</html>', headers: { 'retry-after': after } });
+      const once = createClient({ url: server.url, auth: 'none', attempts: 1 });
+      const { retryAfterMs } = await once.runs.list().catch((error: ClientError) => error) as ClientError;
+      if (ms === undefined) expect(retryAfterMs).toBeUndefined();
+      else expect(Math.abs((retryAfterMs ?? 0) - ms)).toBeLessThan(60_000);
+    }
+  });
+
   test('a request that is aborted is not sent again', async () => {
     const abort = new AbortController();
     const slow = createClient({ url: server.url, auth: { key: 'k' }, backoff: { firstMs: 60_000 } });

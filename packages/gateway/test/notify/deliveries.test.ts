@@ -94,6 +94,24 @@ describeIdleWorld('notifications', ({ world, kind, beside }) => {
       expect(theirs).toEqual([]);
     });
 
+  test('[O8] a target that says with a number of seconds or a date when to come back is left alone until then, an hour at most', async () => {
+    const inTenMinutes = new Date(Date.now() + 600_000).toUTCString();
+    const waits = { '600': 600_000, [inTenMinutes]: 600_000, '86400': 3_600_000, soon: 0 };
+    for (const [retryAfter, waitMs] of Object.entries(waits)) {
+      await using site = await startWebSite((_request, response) =>
+        response.writeHead(429, { 'retry-after': retryAfter }).end(),
+      );
+      await using gateway = deliver(world, [targetTo(webhookTo(site.url), { name: 'busy' })], { allow: [site.host] });
+      const callId = await openCall(world, await world.agent());
+      const before = Date.now();
+      await gateway.send();
+      const [row] = await rowsOf(world, { callId });
+      const waited = (row?.next_at ?? 0) - before;
+      // The date has whole seconds, and a backoff of seconds is the least.
+      expect([retryAfter, waited > waitMs - 2_000 && waited < waitMs + 60_000]).toEqual([retryAfter, true]);
+    }
+  });
+
   test('[O8] an attempt that failed is repeated later with the same id, and its error is shown meanwhile', async () => {
     await using site = await startWebSite((_request, response) =>
       response.writeHead(site.requests.length < 3 ? 500 : 200).end('a text of the target'),

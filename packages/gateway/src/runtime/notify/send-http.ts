@@ -2,6 +2,7 @@ import { signWebhook } from '../../domain/calls/webhook-signature.ts';
 import type { Notice } from '../../domain/notify/notice.ts';
 import type { NotifyChannel } from '../../domain/notify/notify-target.ts';
 import type { Egress } from '../../ports/egress/egress.ts';
+import { retryAfterMs } from '../tools/http/retry-after.ts';
 import { SendFailure } from './send-failure.ts';
 import { toSlackMessage } from './slack-message.ts';
 
@@ -40,6 +41,6 @@ async function post(
   response.body.on('error', () => {}).destroy();
   const { status } = response;
   if (status >= 200 && status <= 299) return;
-  const seconds = Number([response.headers['retry-after']].flat()[0]);
-  throw new SendFailure(`It answered HTTP ${status}.`, { retryAfterMs: seconds > 0 ? seconds * 1_000 : undefined });
+  const [retryAfter] = [response.headers['retry-after']].flat();
+  throw new SendFailure(`It answered HTTP ${status}.`, { retryAfterMs: retryAfterMs(retryAfter) });
 }

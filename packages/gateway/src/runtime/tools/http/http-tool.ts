@@ -11,6 +11,7 @@ import type { KnownSecrets } from '../../../telemetry/known-secrets.ts';
 import type { Secrets } from '../../../telemetry/secrets.ts';
 import { readResponse } from './read-response.ts';
 import { type FilledRequest, requestTemplate } from './request-template.ts';
+import { retryAfterMs } from './retry-after.ts';
 
 /** What tools use to reach external services. */
 export interface Outgoing {
@@ -155,12 +156,4 @@ function retryWaitMs(
   const backoff = backoffMs(attempt, { firstMs: FIRST_WAIT_MS }) * (0.5 + Math.random() / 2);
   const waitMs = Math.max(backoff, retryAfterMs(retryAfter) ?? 0);
   return leftMs !== undefined && waitMs >= leftMs ? undefined : waitMs;
-}
-
-/** `Retry-After` is a number of seconds or a date. */
-function retryAfterMs(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  if (/^\d{1,9}$/.test(text.trim())) return Number(text) * 1_000;
-  const date = Date.parse(text);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }
