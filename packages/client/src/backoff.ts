@@ -11,6 +11,9 @@ export function backoffMs(failures: number, { firstMs = 500, maxMs = 10_000 }: B
   return Math.min(maxMs, firstMs * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
 }
 
+/** A timer for longer than this fires at once. */
+const LONGEST_MS = 2 ** 31 - 1;
+
 /** Resolves after the time, or at once when the signal is aborted. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
@@ -20,7 +23,7 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
       signal?.removeEventListener('abort', end);
       resolve();
     };
-    const timer = setTimeout(end, ms);
+    const timer = setTimeout(end, Math.min(ms, LONGEST_MS));
     signal?.addEventListener('abort', end);
   });
 }

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Client, ClientError, createClient } from '../src/index.ts';
 import { type CountingServer, startCountingServer, type Treatment } from './support/counting-server.ts';
 
@@ -149,10 +150,23 @@ describe('requests that the client repeats', () => {
     for (const [after, ms] of Object.entries(named)) {
       server.treat({ status: 503, text: '<html>Try later</html>', headers: { 'retry-after': after } });
       const once = createClient({ url: server.url, auth: 'none', attempts: 1 });
-      const { retryAfterMs } = await once.runs.list().catch((error: ClientError) => error) as ClientError;
+      const { retryAfterMs } = (await once.runs.list().catch((error: ClientError) => error)) as ClientError;
       if (ms === undefined) expect(retryAfterMs).toBeUndefined();
       else expect(Math.abs((retryAfterMs ?? 0) - ms)).toBeLessThan(60_000);
     }
+  });
+
+  test('a gateway that asks to come back in years is not asked again at once', async () => {
+    server.treat({ status: 503, text: '<html>Gone</html>', headers: { 'retry-after': '99999999999' } }, OK);
+    const before = server.seen.length;
+    const abort = new AbortController();
+    const patient = createClient({ url: server.url, auth: 'none' });
+    const listing = patient.runs.list({}, { signal: abort.signal });
+    await vi.waitUntil(() => server.seen.length > before);
+    await sleep(50);
+    abort.abort(new Error('Enough.'));
+    await expect(listing).rejects.toThrow('Enough.');
+    expect(server.seen.length).toBe(before + 1);
   });
 
   test('a request that is aborted is not sent again', async () => {
