@@ -48,7 +48,7 @@ function Request({
   return (
     <div className="flex flex-col gap-3 text-sm">
       <p className="text-quiet">
-        {model !== undefined && <bdi>{model}</bdi>} {messages.length} messages, {tools.length} tools
+        {model !== undefined && <bdi>{model}</bdi>} {countOf(messages, 'message')}, {countOf(tools, 'tool')}
         {before !== undefined && `, ${messages.length - known} new since step ${step - 1}`}
       </p>
       <Fold title="Instructions" size={tokensInWords(instructions)} isNew={isNewText}>
@@ -144,4 +144,8 @@ function MessageView({ message, isNew }: { message: ModelMessage; isNew: boolean
       ))}
     </li>
   );
+}
+
+function countOf(list: readonly unknown[], word: string): string {
+  return list.length === 1 ? `1 ${word}` : `${list.length} ${word}s`;
 }

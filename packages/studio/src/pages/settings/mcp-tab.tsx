@@ -61,7 +61,7 @@ function ServerRow({ server }: { server: McpServer }): ReactElement {
         <span className="font-medium">{withVisibleControls(server.name)}</span>
         <span className={`text-sm ${colour}`}>{word}</span>
         <span className="text-xs text-quiet">
-          {server.transport}, {server.tools.length} tools
+          {server.transport}, {server.tools.length === 1 ? '1 tool' : `${server.tools.length} tools`}
         </span>
       </p>
       {server.problem !== undefined && <SafeText text={server.problem} className="text-sm text-bad" />}

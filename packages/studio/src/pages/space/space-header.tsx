@@ -37,7 +37,7 @@ export function SpaceHeader({ space, activity, members, hasMembers, onMembers }:
             ))}
           </span>
           {members.length}
-          <span className="sr-only"> members</span>
+          <span className="sr-only">{members.length === 1 ? ' member' : ' members'}</span>
         </Button>
         <SpaceMenu space={space} />
       </div>
