@@ -9,6 +9,7 @@ import { StatusMark } from '../../parts/agent/status-mark.tsx';
 import { useListKeys } from '../../parts/keyboard/list-keys.ts';
 import { Requires } from '../../parts/session/requires.tsx';
 import { useMay } from '../../parts/session/session.tsx';
+import { DamagedNote } from '../../parts/text/damaged-note.tsx';
 import { Avatar } from '../../parts/ui/avatar.tsx';
 import { Button } from '../../parts/ui/button.tsx';
 import { Dialog } from '../../parts/ui/dialog.tsx';
@@ -54,9 +55,11 @@ function AgentList(): ReactElement | null {
     return error === null ? null : (
       <ErrorNote error={error} title="The agents could not be read." retry={() => void refetch()} />
     );
+  const damaged = <DamagedNote pages={data?.pages ?? []} />;
   if (agents.length > 0)
     return (
       <>
+        {damaged}
         <div className="overflow-hidden rounded-card border border-line bg-surface">
           <ListHead columns={['Agent', 'State', 'Now', 'Inbox', 'Next plan']} grid={GRID} />
           <ul ref={list} aria-label="Agents">
@@ -72,6 +75,7 @@ function AgentList(): ReactElement | null {
         )}
       </>
     );
+  if (data?.pages.some((page) => page.damaged !== undefined)) return damaged;
   return (
     <EmptyState title="No agent yet.">
       <p>

@@ -9,6 +9,7 @@ import { TrialMark } from '../../parts/run/trial-mark.tsx';
 import { tokensInWords } from '../../parts/run/usage-words.ts';
 import { Requires } from '../../parts/session/requires.tsx';
 import { useMay } from '../../parts/session/session.tsx';
+import { DamagedNote } from '../../parts/text/damaged-note.tsx';
 import { Button } from '../../parts/ui/button.tsx';
 import { EmptyState } from '../../parts/ui/empty-state.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
@@ -66,7 +67,9 @@ function RunList({ scroller }: { scroller: React.RefObject<HTMLDivElement | null
         <ErrorNote error={all.error} title="The runs could not be read." retry={() => void all.refetch()} />
       </div>
     );
-  if (all.data !== undefined && runs.length === 0)
+  const pages = all.data?.pages ?? [];
+  const isDamaged = pages.some(({ damaged }) => damaged !== undefined);
+  if (all.data !== undefined && runs.length === 0 && !isDamaged)
     return <NoRuns isFiltered={Object.values(search).some((value) => value !== undefined)} />;
   return (
     <>
@@ -76,6 +79,11 @@ function RunList({ scroller }: { scroller: React.RefObject<HTMLDivElement | null
             {held} new
           </Button>
         </p>
+      )}
+      {isDamaged && (
+        <div className="column pb-3">
+          <DamagedNote pages={pages} />
+        </div>
       )}
       <div className="column overflow-hidden rounded-card border border-line bg-surface">
         <ListHead columns={['What woke the agent', 'Its calls', 'How it stands', 'Started, took']} grid={GRID} />
