@@ -154,3 +154,14 @@ test('[O8] the settings list targets and notifications, test a target, and show 
   expect(await accessibilityProblems(page)).toEqual([]);
   expect(problems).toEqual([]);
 });
+
+test('[O8] a link to a call opens its card for a person who may answer it and may not see runs', async () => {
+  const { callId } = await ask();
+  const { page, problems } = await studio.open(`/calls/${callId}`, { scopes: [] });
+  await page
+    .getByRole('region', { name: /^send_money, waits/ })
+    .getByRole('button', { name: 'Approve' })
+    .waitFor();
+  expect(new URL(page.url()).searchParams.get('call')).toBe(callId);
+  expect(problems).toEqual([]);
+});
