@@ -40,5 +40,10 @@ test('[S8] a person who may not see runs is told so, without requests that are r
   await using studio = await startStudio(browser(), { spaces: [{ name: 'Desk', people: [{ name: 'Ada' }] }] });
   const { page, problems } = await studio.open('/runs', { scopes: [] });
   await page.getByText('You may not see the runs here.').waitFor();
+  await page.goto(`${studio.gateway.url}/runs/some-run`);
+  await page.getByRole('heading', { name: 'Run', exact: true }).waitFor();
+  await page.getByText('You may not see the runs here.').waitFor();
+  await page.goto(`${studio.gateway.url}/runs/some-run/compare/another`);
+  await page.getByText('You may not compare runs here.').waitFor();
   expect(problems).toEqual([]);
 });

@@ -13,6 +13,8 @@ import { statusInWords } from '../../parts/run/stop-sentence.ts';
 import { triggerInWords } from '../../parts/run/trigger-words.ts';
 import { tokensInWords } from '../../parts/run/usage-words.ts';
 import { useAgentName } from '../../parts/run/use-agent-name.ts';
+import { NotAllowed } from '../../parts/session/requires.tsx';
+import { useMay } from '../../parts/session/session.tsx';
 import { JsonText } from '../../parts/text/safe-text.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { LineDiff } from '../../parts/ui/line-diff.tsx';
@@ -28,6 +30,15 @@ import { RunsTable } from './runs-table.tsx';
  * all forks of a run: then a table compares them, and one is chosen for the details.
  */
 export function ComparePage(): ReactElement {
+  if (useMay('read')) return <ReadRuns />;
+  return (
+    <Page title="Compare">
+      <NotAllowed scope="read" to="compare runs" />
+    </Page>
+  );
+}
+
+function ReadRuns(): ReactElement {
   const { id, other } = useParams({ from: '/runs/$id/compare/$other' });
   const others: readonly string[] = useMemo(() => String(other).split(',').slice(0, MOST_RUNS), [other]);
   const [chosen, setChosen] = useState<string>();

@@ -14,6 +14,8 @@ import type { RunState } from '../../parts/run/timeline/run-state.ts';
 import { TimelineView } from '../../parts/run/timeline/timeline-view.tsx';
 import { type Task, useTask } from '../../parts/run/use-task.ts';
 import { useReportConnection } from '../../parts/session/connection.tsx';
+import { NotAllowed } from '../../parts/session/requires.tsx';
+import { useMay } from '../../parts/session/session.tsx';
 import { Button } from '../../parts/ui/button.tsx';
 import { ErrorNote } from '../../parts/ui/error-note.tsx';
 import { Page, useTitle } from '../../parts/ui/page.tsx';
@@ -33,6 +35,15 @@ import { useRunState } from './use-run-state.ts';
 
 /** A run, call by call: what happened, in which order, with which results, and why it ended. */
 export function RunPage(): ReactElement {
+  if (useMay('read')) return <ReadRun />;
+  return (
+    <Page title="Run">
+      <NotAllowed scope="read" to="see the runs" />
+    </Page>
+  );
+}
+
+function ReadRun(): ReactElement {
   const state = useRunState();
   const { run, entries, connection, error, cancel } = useRun(state.id);
   const task = useTask(state.id, run?.id === state.id ? run : undefined, entries);
