@@ -287,3 +287,27 @@ test('[S7] a page goes on if the tab has no room for a draft, and opens if a kep
   await expect.poll(() => instructions.inputValue()).toBe('Ask.');
   expect(problems).toEqual([]);
 });
+
+test('[S8] what was typed into the dialogs of a new space, a fork and a case is still there after the session ended', async () => {
+  const { api } = studio.gateway;
+  const run = (await api('/api/runs?limit=50')).items.find(
+    ({ endedAt }: { endedAt?: number }) => endedAt !== undefined,
+  );
+  const { page } = await studio.open('/spaces');
+  const dialogs = [
+    ['/spaces', 'New space', { Name: 'Travel', Description: 'Trips of the team' }],
+    [`/runs/${run.id}`, 'Make a case …', { 'Expected answer': 'It asks who travels.', Evaluation: 'Desk' }],
+    [`/runs/${run.id}?call=step-1`, 'From here …', { 'Add a message': 'Ask less.', 'Other model': 'small' }],
+  ] as const;
+  for (const [path, button, fields] of dialogs) {
+    await page.goto(studio.gateway.url + path);
+    const open = () => page.getByRole('button', { name: button }).first().click();
+    await open();
+    const field = (label: string) => page.getByRole('dialog').getByLabel(label);
+    for (const [label, text] of Object.entries(fields)) await field(label).fill(text);
+    await endSessions(page);
+    await signIn(page, path, 'Ada');
+    await open();
+    for (const [label, text] of Object.entries(fields)) expect(await field(label).inputValue()).toBe(text);
+  }
+});

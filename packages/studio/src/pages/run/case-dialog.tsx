@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { FlaskConical } from 'lucide-react';
 import { type FormEvent, type ReactElement, useId, useState } from 'react';
 import { addCase, evaluationNames } from '../../data/evaluations.ts';
+import { forgetKept, useKept } from '../../parts/form/use-kept.ts';
 import { useMay } from '../../parts/session/session.tsx';
 import { Button } from '../../parts/ui/button.tsx';
 import { Dialog } from '../../parts/ui/dialog.tsx';
@@ -34,18 +35,19 @@ function CaseForm({ run, agentName }: { run: Run; agentName: string }): ReactEle
   const queries = useQueryClient();
   const { data: names = [] } = useQuery(evaluationNames);
   const list = useId();
+  const draft = `case.${run.id}`;
+  const [typed, keep] = useKept(draft, () => ({ expected: run.response ?? '', evaluation: agentName, name: '' }));
   const [stored, setStored] = useState<{ readonly id: string; readonly name: string }>();
   const [error, setError] = useState<unknown>();
-  const submit = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
+  const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const text = (name: string): string => String(form.get(name) ?? '').trim();
-    const [evaluation, name] = [text('evaluation'), text('name')];
+    const [evaluation, name] = [typed.evaluation.trim(), typed.name.trim()];
     try {
       const id = await addCase({
-        ...{ evaluation, runId: run.id, expected: text('expected') },
+        ...{ evaluation, runId: run.id, expected: typed.expected.trim() },
         ...(name === '' ? {} : { name }),
       });
+      forgetKept(draft);
       await queries.invalidateQueries({ queryKey: ['evaluations'] });
       setStored({ id, name: evaluation });
     } catch (failure) {
@@ -69,20 +71,33 @@ function CaseForm({ run, agentName }: { run: Run; agentName: string }): ReactEle
         get the recorded outcomes, and nothing acts outside.
       </p>
       <TextArea
-        name="expected"
         label="Expected answer"
         hint="For the score contains(), keep only the words that must be in the answer."
         rows={4}
         required
-        defaultValue={run.response}
+        value={typed.expected}
+        onChange={({ target }) => keep({ ...typed, expected: target.value })}
       />
-      <TextField name="evaluation" label="Evaluation" required list={list} maxLength={200} defaultValue={agentName} />
+      <TextField
+        label="Evaluation"
+        required
+        list={list}
+        maxLength={200}
+        value={typed.evaluation}
+        onChange={({ target }) => keep({ ...typed, evaluation: target.value })}
+      />
       <datalist id={list}>
         {names.map((name) => (
           <option key={name} value={name} />
         ))}
       </datalist>
-      <TextField name="name" label="Name of the case" isOptional maxLength={200} />
+      <TextField
+        label="Name of the case"
+        isOptional
+        maxLength={200}
+        value={typed.name}
+        onChange={({ target }) => keep({ ...typed, name: target.value })}
+      />
       {error !== undefined && <ErrorNote error={error} title="The case was not stored." />}
       <div className="flex justify-end">
         <Button kind="primary" type="submit">

@@ -6,6 +6,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { GitFork } from 'lucide-react';
 import { type FormEvent, type ReactElement, useState } from 'react';
 import { forksOf, startFork } from '../../data/forks.ts';
+import { forgetKept, useKept } from '../../parts/form/use-kept.ts';
 import { inputInWords } from '../../parts/run/call-words.ts';
 import { toResult } from '../../parts/run/fork-words.ts';
 import { useMay } from '../../parts/session/session.tsx';
@@ -46,12 +47,23 @@ export function ForkButton(props: ForkProps): ReactElement | null {
 function ForkForm({ run, step, node, calls }: ForkProps): ReactElement {
   const navigate = useNavigate();
   const queries = useQueryClient();
+  const draft = `fork.${run.id}.${step}`;
+  const [typed, keep] = useKept(
+    draft,
+    () => NOTHING,
+    ({ call }) => call === '' || calls.some(({ callId }) => callId === call),
+  );
+  const field = (name: keyof Typed) => ({
+    value: typed[name],
+    onChange: ({ target }: { readonly target: { readonly value: string } }) => keep({ ...typed, [name]: target.value }),
+  });
   const [error, setError] = useState<unknown>();
   const [isSending, setSending] = useState(false);
   const send = async (changes: ForkChanges): Promise<void> => {
     setSending(true);
     try {
       const id = await startFork(run.id, step, changes);
+      forgetKept(draft);
       await queries.invalidateQueries({ queryKey: forksOf(run.id).queryKey });
       await navigate({ to: '/runs/$id', params: { id }, search: {} });
     } catch (failure) {
@@ -59,9 +71,9 @@ function ForkForm({ run, step, node, calls }: ForkProps): ReactElement {
       setSending(false);
     }
   };
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
+  const submit = (event: FormEvent): void => {
     event.preventDefault();
-    void send(changesIn(new FormData(event.currentTarget), node));
+    void send(changesIn(typed, node));
   };
   return (
     <form onSubmit={submit} className="flex flex-col gap-3">
@@ -69,18 +81,18 @@ function ForkForm({ run, step, node, calls }: ForkProps): ReactElement {
         The model is asked for step {step} again. Calls that this run made get the recorded outcome. Calls with effects
         outside wait for you, and nothing is posted in spaces.
       </p>
-      <TextArea name="message" label="Add a message" isOptional rows={2} />
-      <TextArea name="instructions" label="Other instructions" isOptional rows={2} />
-      <TextField name="model" label="Other model" isOptional placeholder={run.model} />
+      <TextArea {...field('message')} label="Add a message" isOptional rows={2} />
+      <TextArea {...field('instructions')} label="Other instructions" isOptional rows={2} />
+      <TextField {...field('model')} label="Other model" isOptional placeholder={run.model} />
       {node !== undefined && (
-        <SelectField name="of" label="Instructions and model of" defaultValue="node">
+        <SelectField {...field('of')} label="Instructions and model of">
           <option value="node">{`the node ${withVisibleControls(node)}`}</option>
           <option value="agent">the agent, for all nodes</option>
         </SelectField>
       )}
       {calls.length > 0 && (
         <>
-          <SelectField name="call" label="Other outcome of a call" isOptional defaultValue="">
+          <SelectField {...field('call')} label="Other outcome of a call" isOptional>
             <option value="">none</option>
             {calls.map((call) => (
               <option key={call.callId} value={call.callId}>
@@ -91,7 +103,7 @@ function ForkForm({ run, step, node, calls }: ForkProps): ReactElement {
               </option>
             ))}
           </SelectField>
-          <TextArea name="result" label="Its result" isOptional rows={2} hint="A text, or JSON." />
+          <TextArea {...field('result')} label="Its result" isOptional rows={2} hint="A text, or JSON." />
         </>
       )}
       {error !== undefined && <ErrorNote error={error} title="The run was not forked." />}
@@ -102,14 +114,17 @@ function ForkForm({ run, step, node, calls }: ForkProps): ReactElement {
   );
 }
 
-function changesIn(form: FormData, node: string | undefined): ForkChanges {
-  const text = (name: string): string => String(form.get(name) ?? '').trim();
-  const [message, instructions, model, callId] = ['message', 'instructions', 'model', 'call'].map(text);
+const NOTHING = { message: '', instructions: '', model: '', of: 'node', call: '', result: '' };
+
+type Typed = typeof NOTHING;
+
+function changesIn({ of, call: callId, ...typed }: Typed, node: string | undefined): ForkChanges {
+  const [message, instructions, model] = [typed.message, typed.instructions, typed.model].map((text) => text.trim());
   const asked = { ...(instructions ? { instructions } : {}), ...(model ? { model } : {}) };
-  const isOfNode = node !== undefined && text('of') === 'node' && Object.keys(asked).length > 0;
+  const isOfNode = node !== undefined && of === 'node' && Object.keys(asked).length > 0;
   return {
     ...(message ? { message } : {}),
     ...(isOfNode ? { nodes: { [node]: asked } } : asked),
-    ...(callId ? { outcomes: { [callId]: { result: toResult(text('result')) } } } : {}),
+    ...(callId ? { outcomes: { [callId]: { result: toResult(typed.result.trim()) } } } : {}),
   };
 }

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { type FormEvent, type ReactElement, useState } from 'react';
 import { client } from '../../data/client.ts';
+import { forgetKept, useKept } from '../../parts/form/use-kept.ts';
 import { useMay, useSession } from '../../parts/session/session.tsx';
 import { Button } from '../../parts/ui/button.tsx';
 import { Dialog } from '../../parts/ui/dialog.tsx';
@@ -25,8 +26,8 @@ export function NewSpace(): ReactElement | null {
 
 function NewSpaceDialog({ onClose }: { onClose: () => void }): ReactElement {
   const { entity } = useSession().session;
-  const [name, setName] = useState('');
-  const [description, setDescription] = useState('');
+  const [typed, keep] = useKept(DRAFT, () => ({ name: '', description: '' }));
+  const { name, description } = typed;
   const queries = useQueryClient();
   const navigate = useNavigate();
   const made = useMutation({
@@ -35,6 +36,7 @@ function NewSpaceDialog({ onClose }: { onClose: () => void }): ReactElement {
       return client.spaces.create({ name: name.trim(), description: description.trim(), ...members });
     },
     onSuccess: async ({ id }) => {
+      forgetKept(DRAFT);
       await queries.invalidateQueries({ queryKey: ['spaces'] });
       await navigate({ to: '/spaces/$id', params: { id } });
     },
@@ -46,12 +48,17 @@ function NewSpaceDialog({ onClose }: { onClose: () => void }): ReactElement {
   return (
     <Dialog title="New space" onClose={onClose}>
       <form noValidate onSubmit={submit} className="flex flex-col gap-3">
-        <TextField label="Name" maxLength={200} value={name} onChange={({ target }) => setName(target.value)} />
+        <TextField
+          label="Name"
+          maxLength={200}
+          value={name}
+          onChange={({ target }) => keep({ ...typed, name: target.value })}
+        />
         <TextField
           label="Description"
           isOptional
           value={description}
-          onChange={({ target }) => setDescription(target.value)}
+          onChange={({ target }) => keep({ ...typed, description: target.value })}
         />
         {made.error !== null && <ErrorNote error={made.error} title="The space was not made." />}
         <Button type="submit" kind="primary" disabled={name.trim() === '' || made.isPending}>
@@ -61,3 +68,5 @@ function NewSpaceDialog({ onClose }: { onClose: () => void }): ReactElement {
     </Dialog>
   );
 }
+
+const DRAFT = 'space.new';
