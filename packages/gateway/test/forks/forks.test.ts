@@ -15,6 +15,7 @@ import { startFork } from '../../src/runtime/forks/start-fork.ts';
 import { chatWith } from '../support/conversations.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
+import { textsOf } from '../support/requests.ts';
 import { databases } from '../support/stores.ts';
 import { countingTools, endsOf, fork, lastRun, requestsOf, stopOf, waitingIn } from './forking.ts';
 
@@ -455,6 +456,52 @@ describeWorlds(
       expect(await endsOf(world, forked.runId)).toEqual(await endsOf(world, runId));
       expect((await endsOf(world, runId)).join()).toContain('Paid 1, as number 1.');
       expect(ran).toEqual({ pay: 1, look: 1 });
+    });
+
+    test('[E2] a rewind in a fork does not undo what the original did outside', async () => {
+      const { tools } = countingTools();
+      let undone = 0;
+      const pay = { ...tools.pay, compensate: () => void undone++ };
+      const rewinding = calls(['rewind', { reason: 'Wrong.', guidance: 'Stop.' }]);
+      const model = scriptedModel([
+        ...[calls(['pay', { n: 1 }]), { text: 'Paid.' }],
+        ...[calls(['pay', { n: 1 }]), rewinding, { text: 'Stopped.' }],
+      ]);
+      const definitions = { payer: { tools: { pay }, rewind: true } as never };
+      const world = await open({ models: { default: model }, definitions });
+      const chat = await chatWith(world, { definition: 'payer' });
+      const { runId } = await chat.say('Pay.');
+      const forked = await fork(world, runId);
+      expect(await stopOf(world, forked.runId)).toMatchObject({ status: 'completed', response: 'Stopped.' });
+      expect(textsOf(model.requests.at(-1)?.prompt ?? []).join()).toContain('You went back to this point.');
+      expect(undone).toBe(0);
+    });
+
+    test('[E2] a call that the original skipped is decided anew if another call ends differently in the fork', async () => {
+      const { ran, tools } = countingTools();
+      const report = tool({
+        description: 'Reports.',
+        inputSchema: z.object({}),
+        effects: 'none',
+        terminal: true,
+        execute: () => 'Reported.',
+      });
+      const batch = calls(['report', {}], ['look', { n: 1 }]);
+      const definitions = { clerk: { tools: { ...tools, report } } as never };
+      const model = scriptedModel([batch, batch, { text: 'Done.' }]);
+      const world = await open({ models: { default: model }, definitions });
+      const chat = await chatWith(world, { definition: 'clerk' });
+      const { runId } = await chat.say('Report.');
+      expect((await endsOf(world, runId)).join()).toContain('"status":"skipped"');
+      const first = await world.store.db
+        .selectFrom('calls')
+        .select('id')
+        .where('run_id', '=', runId)
+        .where('tool_name', '=', 'report')
+        .executeTakeFirstOrThrow();
+      const forked = await fork(world, runId, { outcomes: { [first.id]: { error: 'No paper.' } } });
+      expect((await endsOf(world, forked.runId)).join()).toContain('Saw 1, as number 1.');
+      expect(ran.look).toBe(1);
     });
 
     test('[E1] a fork that cannot be made says why, and stores nothing', async () => {
