@@ -1,5 +1,6 @@
+import { setTimeout } from 'node:timers/promises';
 import { Server } from '@modelcontextprotocol/server';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { waitFor } from '../../src/testing/wait-for.ts';
 import { toAuthInfo } from '../../src/transport/mcp-server/mcp-caller.ts';
 import { McpSessions } from '../../src/transport/mcp-server/mcp-sessions.ts';
@@ -58,6 +59,25 @@ test('[X19] a session that was silent for too long is forgotten', async () => {
   const { open, ping } = sessionsWith({ silenceMs: 1 });
   const id = await open();
   await waitFor(async () => (await ping(id)) === 404);
+});
+
+test('[X19] a session that is used stays, however old it is', async () => {
+  let now = performance.now();
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
+  const later = async (ms: number): Promise<void> => {
+    now += ms;
+    // The cache reads the clock again after a millisecond.
+    await setTimeout(2);
+  };
+  const { open, ping } = sessionsWith({ silenceMs: 100_000 });
+  const id = await open();
+  for (let count = 0; count < 3; count++) {
+    await later(70_000);
+    expect(await ping(id)).toBe(200);
+  }
+  await later(110_000);
+  expect(await ping(id)).toBe(404);
+  clock.mockRestore();
 });
 
 test('[X19] the server of a session that is closed is closed too, and so are its streams', async () => {
