@@ -20,6 +20,11 @@ test('lines that were moved are shown as removed and added', () => {
   expect(diff('a\nb\nc', 'b\nc\na')).toBe('@@ -1 +1 @@\n-a\n b\n c\n+a');
 });
 
+test('a line that is repeated is shown as added or removed once', () => {
+  expect(diff('a', 'a\na')).toBe('@@ -1 +1 @@\n a\n+a');
+  expect(diff('a\nb\nb', 'a\nb')).toBe('@@ -1 +1 @@\n a\n b\n-b');
+});
+
 test('lines that do not fit are counted', () => {
   const text = Array.from({ length: 100 }, (_, index) => `line ${index}`).join('\n');
   const shown = diff('', text, 50);

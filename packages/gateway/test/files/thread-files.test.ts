@@ -66,7 +66,7 @@ describe('files of a thread', () => {
 });
 
 const path = fc.constantFrom('a', 'a/b', 'a/b/c', 'd.txt', 'd.txt/e', 'f/g', '');
-const text = fc.constantFrom('', 'x', 'one\ntwo\n', 'y'.repeat(600));
+const text = fc.constantFrom('', 'x', 'é✓', 'one\ntwo\n', 'y'.repeat(600));
 const operation = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constantFrom('create', 'overwrite', 'append'), path, text }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('delete', 'read', 'list', 'stat'), path }) },

@@ -1,7 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { signToken, tokenSecret, verifyToken } from '../../src/domain/keys/tokens.ts';
+import { openApi } from '../http/api.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
+import type { Database } from '../support/stores.ts';
 
 const secret = randomBytes(32);
 const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -94,6 +96,17 @@ describe('entity tokens', () => {
 
 describeIdleWorld('entity tokens', ({ world, beside }) => {
   const other = beside();
+
+  test('[G52] a request with an expired token gets a 401 that says so, and one with a wrong token does not', async () => {
+    const api = await openApi(undefined as unknown as Database, { services: world.services });
+    const own = await tokenSecret(world.store);
+    const past = Math.floor(Date.now() / 1_000) - 1;
+    const answerTo = (token: string) => api.call('GET', '/api/spaces', { secret: token });
+    const error = (code: string) => ({ status: 401, body: { error: { code } } });
+    expect(await answerTo(forge({ ...claims(), exp: past }, { key: own }))).toMatchObject(error('token_expired'));
+    expect(await answerTo(forge({ ...claims(), exp: past }))).toMatchObject(error('unauthorized'));
+    api.app.stop();
+  });
 
   test('[G52] all gateways sign with one secret, which is kept', async () => {
     const made = await Promise.all([world, other, world, other].map(({ store }) => tokenSecret(store)));

@@ -107,6 +107,16 @@ describeIdleWorld('plans', ({ world }) => {
     await expect(setAt(agent, [plan('b')])).rejects.toMatchObject({ code: 'too_many' });
   });
 
+  test('[G22] of plans that are over, the one that fired first makes room, whichever was set first', async () => {
+    const agent = await world.agent('Ada', { limits: { maxPlans: 2 } });
+    await setAt(agent, [plan('late', { at: NOW + 2_000 })], NOW);
+    await setAt(agent, [plan('early', { at: NOW + 1_000 })], NOW + 500);
+    await fireDuePlans(world.services, { agentId: agent, now: NOW + 1_500 });
+    await fireDuePlans(world.services, { agentId: agent, now: NOW + 2_500 });
+    await setAt(agent, [plan('new')], NOW + 3_000);
+    expect((await keys(agent)).sort()).toEqual(['late', 'new']);
+  });
+
   test("[G22] plans that are over are kept up to the gateway's limit for its agents", async () => {
     const agentId = await world.agent();
     const over = Array.from({ length: DEFAULT_AGENT_LIMITS.maxPlans }, (_, index) =>

@@ -156,3 +156,20 @@ test('a waiting call that is cancelled in the same run ends on its card', () => 
   const cancelled = { status: 'cancelled', reason: 'no', text: 'No.' } as const;
   expect(find(decided(inHall, ended(pending()), ended(cancelled)).last, 'update-card')?.status).toBe('cancelled');
 });
+
+test('[A23] the card of the call that ends the run has the response, and that of a call that was answered too late does not', () => {
+  const report = ended(OK, { toolName: 'report' });
+  const cardOf = (event: typeof report) =>
+    find(decided(inHall, runs('c', { toolName: 'report' }), event).last, 'update-card');
+  expect(cardOf(report)).toMatchObject({ isResponse: true });
+  expect(cardOf({ ...report, isLate: true })).not.toHaveProperty('isResponse');
+});
+
+test('[G25] a call that waits gets its card in the space that saw the model write it, also if the agent has moved on', () => {
+  const moved = ended(
+    { status: 'ok', value: { spaceId: 'kitchen' }, text: 'OK' },
+    { toolName: 'enter_space', callId: 'e' },
+  );
+  const { writes } = decided(inHall, started('c', 'shown'), moved, ended(pending()));
+  expect(find(writes, 'pending-call')).toMatchObject({ spaceId: 'hall' });
+});

@@ -88,6 +88,15 @@ test('the usage of a run is that of the replies of its last turn', () => {
   });
 });
 
+test('[K2] a reply that continues the draft that people saw completes it, and any other is a message of its own', () => {
+  const start = { ...inHall, replyIn: 'hall' };
+  const drafted = decided(start, { type: 'text-written', step: 1, text: 'Hel', draftId: 'draft' }).state;
+  const posted = (text: string) =>
+    decided(drafted, stopped({ reply: { messageId: 'own', text } })).writes.find(({ kind }) => kind === 'post-reply');
+  expect(posted('Hello.')).toMatchObject({ messageId: 'draft', unseen: 'lo.' });
+  expect(posted('Good bye.')).toEqual({ kind: 'post-reply', spaceId: 'hall', text: 'Good bye.', messageId: 'own' });
+});
+
 const response = { callId: 'c', toolName: 'report', text: 'The report.', sentIn: [] };
 const byTool = { reason: 'end_turn', by: 'terminal', tool: 'report' } as const;
 

@@ -12,6 +12,7 @@ const context: DecisionContext = {
   isVisible: (toolName) => toolName === 'shown',
   showsWait: (toolName) => toolName === 'shown',
   isPostable: (toolName) => toolName !== 'send_message',
+  endsRun: ({ toolName }) => toolName === 'report',
 };
 
 /** An agent in the space "hall", whose run begins. */

@@ -3,6 +3,7 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { pushServiceEvent } from '../../src/domain/inbox/push-service-event.ts';
+import { reserveUsage } from '../../src/domain/usage/count-usage.ts';
 import { toJson } from '../../src/ports/store/schema/json.ts';
 import type { Store } from '../../src/ports/store/store.ts';
 import { claimNextRun } from '../../src/runtime/claim/next-run.ts';
@@ -14,6 +15,8 @@ import { forAllTests } from '../support/for-all-tests.ts';
 import { lobby } from '../support/lobby.ts';
 import { databases } from '../support/stores.ts';
 import { openWorld, type World } from '../support/world.ts';
+
+const USAGE = { inputTokens: 7, outputTokens: 3, totalTokens: 10 };
 
 describe.each(databases)('a worker on $kind', ({ create }) => {
   const database = forAllTests(create);
@@ -67,13 +70,14 @@ describe.each(databases)('a worker on $kind', ({ create }) => {
 
   describe('a run that a worker takes over', () => {
     /** A worker that has claimed the thread of a dead one. The transaction that reads its run begins when `gate` opens. */
-    async function takingOver() {
+    async function takingOver({ prepare }: { prepare?: (world: World, bot: string) => Promise<unknown> } = {}) {
       const models = { default: scriptedModel(() => 'Done.') };
       const world = await openWorld({ database, models, limits: { leaseMs: 300 } });
       const { ada, bot, space } = await lobby(world, {}, { isIn: true });
       await world.say(space, ada, 'Go');
       const dead = { owner: 'dead', isUrgent: false, transcriptCache: new TranscriptCache() };
       expect(await claimNextRun(world.services, world.registry, bot, dead)).toBeDefined();
+      await prepare?.(world, bot);
       const [claiming, claimed, reading, gate] = Array.from({ length: 4 }, () => Promise.withResolvers<void>());
       const { store } = world;
       let isTaken = false;
@@ -107,7 +111,7 @@ describe.each(databases)('a worker on $kind', ({ create }) => {
           .where('thread_id', '=', bot)
           .executeTakeFirstOrThrow();
       await claiming?.promise;
-      return { world, worker, claimed, reading, gate, thread, run };
+      return { world, bot, worker, claimed, reading, gate, thread, run };
     }
 
     test('[G56] keeps its lease while the worker reads it', async () => {
@@ -126,13 +130,36 @@ describe.each(databases)('a worker on $kind', ({ create }) => {
       await world.stop();
     });
 
+    test('[K12] counts what the dead worker had reserved for a request, before the run ends', async () => {
+      const { world, worker, claimed, gate, run } = await takingOver({
+        prepare: async ({ store, in: within }, bot) => {
+          const runs = store.db.selectFrom('runs').select('id').where('thread_id', '=', bot);
+          const { id: runId } = await runs.executeTakeFirstOrThrow();
+          const asked = { id: 'lost', kind: 'turn', model: 'm', usage: USAGE, requests: 1 } as const;
+          await within(async (tx) => reserveUsage(tx, { runId, agentId: bot, entityId: '' }, asked, { prices: {} }));
+        },
+      });
+      const counted = world.store.db.selectFrom('usage_requests').select(['reserved', 'estimated']);
+      const row = await counted.where('id', '=', 'lost').executeTakeFirst();
+      claimed?.resolve();
+      gate?.resolve();
+      await expect.poll(run).toMatchObject({ status: 'completed' });
+      expect(row).toEqual({ reserved: 0, estimated: 1 });
+      await worker.stop();
+      await world.stop();
+    });
+
     test('[G42] is left to others if the worker stops before it reads it', async () => {
-      const { world, worker, claimed, gate, thread, run } = await takingOver();
+      const { world, bot, worker, claimed, gate, thread, run } = await takingOver();
+      const known = world.wakes.length;
       gate?.resolve();
       const stopping = worker.stop();
       claimed?.resolve();
       await stopping;
+      const woken = world.wakes.slice(known);
       expect(await thread()).toMatchObject({ lease_owner: null });
+      // Another worker learns of it at once.
+      expect(woken).toEqual([bot]);
       // The takeover that follows does not count.
       expect(await run()).toMatchObject({ status: 'running', attempts: 0 });
       await world.stop();
