@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { CallLimit } from '../../src/dispatch/call-limit.ts';
 import { memoryFilesystem } from '../../src/doors/files.ts';
 import {
   createBudget,
@@ -236,4 +237,18 @@ test('[T39] a nested call gets the earlier of its deadline and its parent’s, a
   abort.abort();
   expect((await running).outcome).toMatchObject({ code: 'aborted' });
   expect(innerSignal?.aborted).toBe(true);
+});
+
+test('[T37] work that fails after the limit was hit is ignored, and leaves no unhandled rejection', async () => {
+  const limit = new CallLimit({ clock: fakeClock(), cancellable: true });
+  limit.cancel('Enough');
+  const unhandled: unknown[] = [];
+  const note = (error: unknown): void => void unhandled.push(error);
+  process.on('unhandledRejection', note);
+  const work = Promise.reject(new Error('too late'));
+  expect(await limit.race(work)).toEqual({ code: 'aborted', message: 'Enough' });
+  // Node.js reports unhandled rejections before the next timers.
+  await new Promise((resolve) => setTimeout(resolve));
+  process.off('unhandledRejection', note);
+  expect(unhandled).toEqual([]);
 });

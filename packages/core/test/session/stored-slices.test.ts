@@ -204,6 +204,15 @@ test('[A4] an array of 200,000 new items is restored', () => {
   expect(patchState([-1], patch ?? { is: [] })).toHaveLength(200_001);
 });
 
+test.each([
+  { state: [1, 2], patch: { from: 1, removed: 2, added: [3] } },
+  { state: { a: 1 }, patch: { from: 0, removed: 0, added: [3] } },
+  { state: { a: 1 }, patch: { items: { 0: { is: 1 } } } },
+  { state: [1], patch: { fields: { a: { is: 1 } } } },
+])('[A4] the patch $patch is refused for the state $state, from which it was not made', ({ state, patch }) => {
+  expect(() => patchState(state, patch as never)).toThrow('A stored change does not fit the state before it.');
+});
+
 test('[A4] a sliding window is stored as a whole, not as a difference of each item', () => {
   const items = Array.from({ length: 200 }, (_, id) => ({ id, text: `item ${id}` }));
   const moved = [...items.slice(1), { id: 200, text: 'item 200' }];

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Policy, runTurn, type Settlement, tool } from '../../src/index.ts';
-import { crashingJournal } from '../../src/testing/crashing-journal.ts';
+import { type Policy, pending, runTurn, type Settlement, tool } from '../../src/index.ts';
+import { crashingJournal, crashOn } from '../../src/testing/crashing-journal.ts';
+import { fakeClock } from '../../src/testing/fake-clock.ts';
 import { memoryJournal } from '../../src/testing/memory-journal.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
 
@@ -98,4 +99,32 @@ test('[T55] the outcome of a call that is aborted before its first run says that
   });
   expect(ran).toEqual([]);
   expect(settlements[0]?.outcome).toMatchObject({ status: 'error', effect: 'none' });
+});
+
+test('[R43] [R48] an answer that a dead process had begun to use in time still counts after the time of its call', async () => {
+  const clock = fakeClock();
+  const answers: unknown[] = [];
+  const book = tool({
+    description: 'Books a table.',
+    inputSchema: z.object({}),
+    idempotent: true,
+    execute(_input, { answer }) {
+      if (answer === undefined) return pending({ asks: true, expiresInMs: 100 });
+      answers.push(answer);
+      return 'Booked.';
+    },
+  });
+  const tools = { book };
+  const first = memoryJournal();
+  const model = scriptedModel([[{ toolName: 'book' }]]);
+  const { pending: waiting } = await runTurn({ model, prompt: 'go', tools, journal: first, clock });
+  const options = { model: scriptedModel(['Booked.']), tools, clock };
+  const given = { answers: { [waiting[0]?.callId ?? '']: { result: 'two' } } };
+  // The start of the call is written, and its end is not.
+  const crash = crashOn(first, 2, 'before');
+  await expect(runTurn({ ...options, ...given, ...first.restore(), journal: crash })).rejects.toThrow();
+  await clock.advance(200);
+  const { settlements } = await runTurn({ ...options, ...first.restore(), journal: first });
+  expect(settlements.map(({ outcome }) => outcome)).toMatchObject([{ status: 'ok', value: 'Booked.' }]);
+  expect(answers).toEqual([{ result: 'two' }, { result: 'two' }]);
 });

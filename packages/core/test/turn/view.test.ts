@@ -352,3 +352,16 @@ test('[R38] a tool that changes its arguments does not change the call that the 
   expect(assistant?.content).toMatchObject([{ type: 'tool-call', input: wrote }]);
   expect(transcript.entries.find(({ kind }) => kind === 'reply')).toMatchObject({ content: [{ input: wrote }] });
 });
+
+test('what a turn shows after a rewind is as safe from changes through a fork as what came before', async () => {
+  const transcript = new Transcript();
+  const said = (text: string): Entry => ({
+    kind: 'message',
+    message: { role: 'user', content: [{ type: 'text', text }] },
+  });
+  transcript.push({ kind: 'turn' }, said('Go.'), { kind: 'checkpoint' }, said('One.'), said('Two.'));
+  transcript.fork();
+  transcript.push({ kind: 'rewind', callId: 'r', text: 'Again.', remaining: [] }, said('Three.'));
+  const fork = transcript.fork();
+  for (const { content } of fork.shownTo('any')) expect(Object.isFrozen(content)).toBe(true);
+});

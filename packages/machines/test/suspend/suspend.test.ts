@@ -317,6 +317,15 @@ describe('resumed', () => {
     ]);
   });
 
+  test('[M25] an instance that a command moves on while it waits is not asked before a message comes', async () => {
+    const machine = make();
+    await run(machine, [ASK], { input: 'Go.' });
+    await machine.command('away');
+    const { requests, steps } = await run(machine, []);
+    expect(requests).toEqual([]);
+    expect(reasons(steps)).toEqual(['end_turn']);
+  });
+
   test('[M25] a worker that leaves with a call still waiting leaves none unsettled', async () => {
     const machine = make();
     const script = [{ toolName: 'transition_hire' }, [{ toolName: 'job' }, { toolName: 'answer' }], 'Done.'];
