@@ -1,5 +1,5 @@
 import { startTestGateway } from '@lastcall/gateway/testing';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type ConnectionState, createClient } from '../src/index.ts';
 import { onceHidden } from '../src/page-visibility.ts';
 import { window } from './support/page.ts';
@@ -18,6 +18,7 @@ test('[S9] a page in the background closes its connection, and resumes later: me
   const spaceId = (await client.spaces.list()).items[0]?.id ?? '';
   const entityId = (await client.entities.list({ externalId: 'ada' })).items[0]?.id ?? '';
   const say = (text: string) => client.spaces.say(spaceId, { text, entityId });
+  const closed = vi.spyOn(BroadcastChannel.prototype, 'close');
   const states: ConnectionState[] = [];
   const texts: string[] = [];
   const end = new AbortController();
@@ -39,6 +40,9 @@ test('[S9] a page in the background closes its connection, and resumes later: me
   expect(states).toEqual(['connecting', 'live', 'connecting', 'live']);
   end.abort();
   await reading;
+  // One channel to the other tabs for each connection.
+  expect(closed).toHaveBeenCalledTimes(2);
+  closed.mockRestore();
 });
 
 test('[S9] a page in the background gives its connection up for three tabs that were opened since, and not for earlier ones', async () => {
@@ -66,6 +70,11 @@ test('[S9] a page in the background gives its connection up for three tabs that 
   expect(isGivenUp).toBe(false);
   await open();
   await expect.poll(() => isGivenUp).toBe(true);
+  hide(false);
   unwatch();
+  isGivenUp = false;
+  hide(true);
+  for (let count = 0; count < 6; count++) await open();
+  expect(isGivenUp).toBe(false);
   hide(false);
 });

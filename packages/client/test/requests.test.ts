@@ -53,6 +53,24 @@ test('a request for which the client has no method is sent once, with its query 
   expect(server.seen).toHaveLength(1);
 });
 
+test('a request that its caller aborts is rejected with the reason of the abort, also if it cannot be repeated', async () => {
+  const bothSent = Promise.withResolvers<void>();
+  let sent = 0;
+  const silent: typeof fetch = (_url, init) =>
+    new Promise((_resolve, reject) => {
+      init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
+      if (++sent === 2) bothSent.resolve();
+    });
+  const { spaces, runs } = createClient({ url: 'http://127.0.0.1:1', auth: 'none', fetch: silent });
+  const reason = new Error('The user has left the page.');
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  const pending = [spaces.get('s', { signal }), runs.cancel('r', { signal })].map((one) => one.catch((error) => error));
+  await bothSent.promise;
+  leaving.abort(reason);
+  expect(await Promise.all(pending)).toEqual([reason, reason]);
+});
+
 test('a chat request is given up after timeoutMs of the client, like every other request', async () => {
   const silent: typeof fetch = (_url, init) =>
     new Promise((_resolve, reject) => {
