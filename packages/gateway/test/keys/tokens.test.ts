@@ -99,7 +99,7 @@ describeIdleWorld('entity tokens', ({ world, beside }) => {
 
   test('[G52] a request with an expired token gets a 401 that says so, and one with a wrong token does not', async () => {
     const api = await openApi(undefined as unknown as Database, { services: world.services });
-    const own = await tokenSecret(world.store);
+    const own = Buffer.from(await tokenSecret(world.store));
     const past = Math.floor(Date.now() / 1_000) - 1;
     const answerTo = (token: string) => api.call('GET', '/api/spaces', { secret: token });
     const error = (code: string) => ({ status: 401, body: { error: { code } } });
