@@ -71,7 +71,7 @@ function tokenMissing(cause: unknown): ClientError {
   return new ClientError('unreachable', 'The token function of the client did not answer in time.', { cause });
 }
 
-/** A server of tokens that is down may come back. With an error of its own, the function says that waiting does not help. */
+/** A server of tokens that is down may come back. With a `ClientError`, the function says that waiting does not help. */
 function tokenFailed(cause: unknown): ClientError {
   if (cause instanceof ClientError) return cause;
   const what = cause instanceof Error ? cause.message : String(cause);
