@@ -90,7 +90,7 @@ function toolOf(one: Kind, world: World): Tool<never, unknown> | object {
       if (one.role !== 'terminal' && asksNow(one, world, ctx)) return pending({ asks: true, ...world.wait });
       world.acted.push(ctx.idempotencyKey);
       const tools = { inner };
-      if (one.inside === 'call') await dispatchCall({ tools, toolName: 'inner', input: {}, parent: ctx });
+      if (one.inside === 'call') await dispatchCall({ tools, call: { toolName: 'inner', input: {} }, parent: ctx });
       const model = scriptedModel([{ toolName: 'inner' }]);
       const endsParent = one.inside === 'turn that ends';
       if (one.inside.startsWith('turn')) await ctx.runTurn({ model, tools, prompt: 'Go.', endsParent });
@@ -231,7 +231,7 @@ test('[R44] a batch that is approved as a whole ends as if no call had waited', 
         rounds: [],
         answers: [],
         repeats: false,
-        promptAt: -1,
+        promptAt: -1 as const,
         expires: false,
         abortAt: null,
         kill: null,
