@@ -106,6 +106,8 @@ export async function bundle(folder) {
     transform: { target: targetOf(folder) },
     resolve: { conditionNames: ['node', 'import'] },
     external: (id) => id.startsWith('node:') || outside.has(packageOf(id)),
+    // It is about 'use client' in the hooks of the client, which is kept in their entry point.
+    onLog: (level, log, next) => log.code === 'MODULE_LEVEL_DIRECTIVE' || next(level, log),
   });
   const { output } = await build.generate({ format: 'esm', ...NAMES });
   const dist = join(folder, 'dist');

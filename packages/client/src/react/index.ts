@@ -1,3 +1,5 @@
+'use client';
+
 export type { RunStep } from '../timeline/steps.ts';
 export { type CardKind, cardKind, choicesOf, questionOf, valueInWords, yesAndNo } from './answer-shape.ts';
 export type { Card, CardAnswer, CardProps, CardState } from './card.ts';
