@@ -45,7 +45,7 @@ const DOORS: Readonly<Record<string, { readonly values: string; readonly types: 
     values: `
       DEFAULT_CONSECUTIVE_NUDGES DEFAULT_MAX_INVOCATIONS DEFAULT_NUDGE addUsage advertise assertFileSize assertJournal assertKnownOptions
       backoffMs brokenOffBefore closestNames dataTool deferred encodeText endingCall forkSession hostedSession inexactNumber isPlainEntry isPolicy isTextReply isUnreadable knownNames leaveUnrecorded liftModel longNumbers mapPrompt matchLines
-      measureJson noUsage normalisePath openedSections parseJson parsePathPattern randomId readArguments readUsage recordedEnd remainingMs responseOf schemaSize settlesWithin streamResult systemClock toPlainValue
+      measureJson noUsage normalisePath openedSections parseJson parsePathPattern randomId readArguments readUsage recordedEnd recordsProblem remainingMs responseOf schemaSize settlesWithin streamResult systemClock toPlainValue
       toPrompt toTranscriptJson writeModeOf
     `,
     types: `

@@ -29,7 +29,7 @@ export { settlesWithin } from '../settles-within.ts';
 export { advertise } from '../tools/advertise.ts';
 export { dataTool } from '../tools/data-tool.ts';
 export { endingCall } from '../transcript/ending-call.ts';
-export { assertJournal } from '../transcript/journal.ts';
+export { assertJournal, recordsProblem } from '../transcript/journal.ts';
 export { isTextReply } from '../transcript/text-reply.ts';
 export { isPlainEntry, toPlainValue, toTranscriptJson } from '../transcript/transcript-json.ts';
 export { brokenOffBefore } from '../turn/broken-off.ts';

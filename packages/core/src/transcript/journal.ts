@@ -33,6 +33,14 @@ export function assertJournal(value: unknown): void {
   throw new OptionsError('journal', `must have append() and settle().${hint}`);
 }
 
+/** Why this cannot be the records of a journal. What a store of journals returns is easily taken for them. */
+export function recordsProblem(value: unknown): string | undefined {
+  const { [Symbol.iterator]: iterate, records } = (value ?? {}) as Partial<Iterable<unknown>> & { records?: unknown };
+  if (typeof iterate === 'function') return undefined;
+  const hint = typeof records === 'function' ? ' This is a thread of a journal: give thread.records().' : '';
+  return `must be the records of a journal.${hint}`;
+}
+
 function isJournal(value: unknown): boolean {
   const { append, settle } = (value ?? {}) as { readonly append?: unknown; readonly settle?: unknown };
   return typeof append === 'function' && typeof settle === 'function';

@@ -6,7 +6,7 @@ import type { Session } from '../session/session.ts';
 import { SessionLayer } from '../session/session-layer.ts';
 import type { Snapshot } from '../session/snapshots.ts';
 import type { Entry } from '../transcript/entry.ts';
-import type { Staged } from '../transcript/journal.ts';
+import { recordsProblem, type Staged } from '../transcript/journal.ts';
 import { follow, readProgress } from '../transcript/progress.ts';
 import { Checkpoint } from './checkpoint.ts';
 
@@ -26,10 +26,11 @@ export function replay(session: Session, records: Iterable<JournalRecord>): void
   const registered = layer.state.root.map(({ slice }) => slice);
   const progress = readProgress([]);
   let checkpoint: Snapshot | undefined;
-  assertRecords(records);
+  const problem = recordsProblem(records);
+  if (problem !== undefined) throw new OptionsError('records', problem);
   for (const { entry, staged } of records) {
     if (entry === undefined)
-      throw new OptionsError('records', `must be { entry, staged } each, as a journal stored them.`);
+      throw new OptionsError('records', 'must be { entry, staged } each, as a journal stored them.');
     follow(progress, entry);
     if (entry.kind === 'turn') startRun(layer);
     else if (entry.kind === 'checkpoint') checkpoint = layer.snapshot();
@@ -42,15 +43,6 @@ export function replay(session: Session, records: Iterable<JournalRecord>): void
   layer.adopt(registered);
   if (checkpoint !== undefined && progress.lastCall !== undefined)
     Checkpoint.replayed(layer, checkpoint).keep(progress.lastCall);
-}
-
-function assertRecords(records: unknown): void {
-  const { [Symbol.iterator]: iterate, records: read } = (records ?? {}) as Partial<Iterable<unknown>> & {
-    records?: unknown;
-  };
-  if (typeof iterate === 'function') return;
-  const hint = typeof read === 'function' ? ' This is a thread of a journal: give thread.records().' : '';
-  throw new OptionsError('records', `must be the records of a journal.${hint}`);
 }
 
 function applyEnd(layer: SessionLayer, entry: Extract<Entry, { kind: 'settled' | 'pending' }>, staged?: Staged): void {

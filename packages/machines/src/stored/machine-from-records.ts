@@ -1,4 +1,5 @@
 import type { JournalRecord } from '@lastcall/core';
+import { recordsProblem } from '@lastcall/core/internal';
 import { type Charter, CompiledCharter } from '../charter/charter.ts';
 import { StoredMachineError } from '../errors.ts';
 import type { Machine } from '../run/machine.ts';
@@ -27,7 +28,8 @@ export function machineFromRecords(
     const replayed = new ReplayedMachine();
     if (from !== undefined) replayed.begin(readJson(from));
     let index = 0;
-    assertRecords(records);
+    const problem = recordsProblem(records);
+    if (problem !== undefined) throw new StoredMachineError('records', problem);
     for (const record of records) {
       const path = `records[${index++}]`;
       held(path, () => replayed.follow(record, path));
@@ -37,13 +39,4 @@ export function machineFromRecords(
     if (isMigrated) machine.isRecorded = false;
     return machine;
   });
-}
-
-function assertRecords(records: unknown): void {
-  const { [Symbol.iterator]: iterate, records: read } = (records ?? {}) as Partial<Iterable<unknown>> & {
-    records?: unknown;
-  };
-  if (typeof iterate === 'function') return;
-  const hint = typeof read === 'function' ? ' This is a thread of a journal: give thread.records().' : '';
-  throw new StoredMachineError('records', `must be the records of a journal.${hint}`);
 }
